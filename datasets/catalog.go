@@ -33,16 +33,18 @@ type File struct {
 	Bytes  int64  `json:"bytes,omitempty"`  // official size; 0 where unknown
 	MD5    string `json:"md5,omitempty"`    // of the official file, as published; what is compared is a SHA-256
 	SHA256 string `json:"sha256,omitempty"` // of the official file; "" where none is known
-	// other is the SHA-256 of a file that has an MD5 in the catalogue, from which the names of a grid's cells are made.
+	// other is the SHA-256 of a file that has an MD5 in the catalogue, from which the names of a
+	// grid's cells are made.
 	other string
-	// Samples is how many samples, images or labels, the official file or folder has; 0 if it has none. It is no part of
-	// the JSON, from which the names of a grid's cells are made.
+	// Samples is how many samples, images or labels, the official file or folder has; 0 if it has
+	// none. It is no part of the JSON, from which the names of a grid's cells are made.
 	Samples  int  `json:"-"`
 	optional bool // without it the set can be opened, as a part of the official one
 
-	// Status is what [Verify] found: "ok" (it equals the published checksum), "readable" (well-formed and complete;
-	// nobody publishes a checksum for it), "partial" (well-formed, but holds less than the official file or folder),
-	// "missing", or "damaged" (it has a wrong checksum, or cannot be read). Detail says more, and may be empty.
+	// Status is what [Verify] found: "ok" (it equals the published checksum), "readable"
+	// (well-formed and complete; nobody publishes a checksum for it), "partial" (well-formed, but
+	// holds less than the official file or folder), "missing", or "damaged" (it has a wrong
+	// checksum, or cannot be read). Detail says more, and may be empty.
 	Status string `json:"status,omitempty"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -57,8 +59,8 @@ type Source struct {
 	keep    func(member string) (path string, ok bool)
 }
 
-// List returns what is known about every set of the catalogue, the default one first, and then about those that were
-// registered, in the order of their names.
+// List returns what is known about every set of the catalogue, the default one first, and then
+// about those that were registered, in the order of their names.
 func List() []Info {
 	var list []Info
 	for _, e := range known() {
@@ -115,7 +117,8 @@ func (c characters) open(ctx context.Context, d *Dataset) (*samples, error) {
 	return nil, nil
 }
 
-// generated makes an entry for a set of glyphs. The seed of the options is added to that of the configuration.
+// generated makes an entry for a set of glyphs. The seed of the options is added to that of the
+// configuration.
 func generated(name, title, draws string, c glyphs.Config) entry {
 	source := func(o Options) source {
 		c := c
@@ -127,8 +130,8 @@ func generated(name, title, draws string, c glyphs.Config) entry {
 		Licence: "Apache-2.0 (fonts: BSD-3-Clause and SIL OFL 1.1)", Cite: "this module"}}
 }
 
-// tuningGlyphs is a set of its own on which parameters are chosen, so that no table is tuned on its own images: other
-// draws, twice as many, and weaker distortions.
+// tuningGlyphs is a set of its own on which parameters are chosen, so that no table is tuned on its
+// own images: other draws, twice as many, and weaker distortions.
 var tuningGlyphs = glyphs.Config{Seed: 1000, TrainPerClass: 800, Difficulty: 0.6}
 
 // Numbers of samples of the official files.

@@ -42,15 +42,17 @@ type Dataset struct {
 	// and channels.
 	Height, Width, Channels int
 	Vector                  int
-	// Features, if not empty, says that the samples are the features of pictures: of which backbone and
-	// size, such as "efficientnet-lite0?size=128". They are vectors of bytes, codes of package features.
+	// Features, if not empty, says that the samples are the features of pictures: of which backbone
+	// and size, such as "efficientnet-lite0?size=128". They are vectors of bytes, codes of package
+	// features.
 	Features    string
 	Classes     []string // class names in label order
 	Train, Test Split
 }
 
-// UserNote returns a line about how a set of a user's own was made of its files: what was guessed, what was left out, and what is
-// doubtful. It is empty for other sets, and where there is nothing to say.
+// UserNote returns a line about how a set of a user's own was made of its files: what was guessed,
+// what was left out, and what is doubtful. It is empty for other sets, and where there is nothing
+// to say.
 func (d *Dataset) UserNote() string {
 	if d.Note == "" || Catalogued(d.Name) {
 		return ""

@@ -18,7 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestCatalogue: what List says is complete, and a set whose files are missing says where to get them.
+// TestCatalogue: what List says is complete, and a set whose files are missing says where to get
+// them.
 func TestCatalogue(t *testing.T) {
 	dir := t.TempDir()
 	if List()[0].Name != "glyphs" {
@@ -174,7 +175,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestStratified: a split is a partition, with about the same share of each class, and follows from the seed.
+// TestStratified: a split is a partition, with about the same share of each class, and follows from
+// the seed.
 func TestStratified(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOf(rapid.Int32Range(0, 5)).Draw(t, "labels")

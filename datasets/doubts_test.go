@@ -135,7 +135,8 @@ func (d *doubtful) safetensors(t *testing.T) string {
 	return "safetensors:" + path
 }
 
-// registered makes a set that a program or a notebook registers, of whose samples every fourth is for testing.
+// registered makes a set that a program or a notebook registers, of whose samples every fourth is
+// for testing.
 func (d *doubtful) registered(t *testing.T) string {
 	name := "doubtful-" + strings.Map(func(r rune) rune {
 		if plain(r) {

@@ -119,8 +119,9 @@ func holds(t *testing.T, dir string, want []byte) {
 	}
 }
 
-// TestFetch: a download is unpacked into the folder of the set, as is a copy that the user has put beside it, which stays.
-// What a process that was killed had unpacked is removed, what belongs to others is not.
+// TestFetch: a download is unpacked into the folder of the set, as is a copy that the user has put
+// beside it, which stays. What a process that was killed had unpacked is removed, what belongs to
+// others is not.
 func TestFetch(t *testing.T) {
 	content := someBytes(100_000)
 	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)), "toy.zip": zipOf(t, toyMembers(content)), "data.bin": content} {
@@ -163,7 +164,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchWrong: what is not the publisher's file is not installed, and the next fetch begins anew.
+// TestFetchWrong: what is not the publisher's file is not installed, and the next fetch begins
+// anew.
 func TestFetchWrong(t *testing.T) {
 	content := someBytes(5000)
 	s := &server{data: content}
@@ -188,7 +190,8 @@ func TestFetchWrong(t *testing.T) {
 	}
 }
 
-// TestFetchWrongCopy: a copy that is not the publisher's file is named and stays, and another is downloaded beside it.
+// TestFetchWrongCopy: a copy that is not the publisher's file is named and stays, and another is
+// downloaded beside it.
 func TestFetchWrongCopy(t *testing.T) {
 	content := someBytes(1000)
 	flipped := bytes.Clone(content)

@@ -123,7 +123,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolderSplit: an image that is added moves at most one other image of its class to the other split.
+// TestFolderSplit: an image that is added moves at most one other image of its class to the other
+// split.
 func TestFolderSplit(t *testing.T) {
 	dir := colours(t, 20)
 	testNames := func(query string) map[string]bool {
@@ -153,7 +154,8 @@ func TestFolderSplit(t *testing.T) {
 	}
 }
 
-// TestFolderOfSplits: train and test folders, images in folders below, natural order, other formats and sizes.
+// TestFolderOfSplits: train and test folders, images in folders below, natural order, other formats
+// and sizes.
 func TestFolderOfSplits(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"train/train/a10.jpg", "train/train/a9.png", "train/bus/x/1.png", "test/train/1.PNG.png", "test/bus/2.jpg"} {
@@ -215,7 +217,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestGIF: a first frame that is smaller than the screen stays where it is on it, and has colours that are in its own table.
+// TestGIF: a first frame that is smaller than the screen stays where it is on it, and has colours
+// that are in its own table.
 func TestGIF(t *testing.T) {
 	for name, c := range map[string]struct {
 		frame image.Rectangle
@@ -251,8 +254,8 @@ func TestGIF(t *testing.T) {
 	}
 }
 
-// TestGreyPNGWithTransparency: such pictures, which image/png does not write, have no colours, so the samples have one
-// channel, and the white background shines through.
+// TestGreyPNGWithTransparency: such pictures, which image/png does not write, have no colours, so
+// the samples have one channel, and the white background shines through.
 func TestGreyPNGWithTransparency(t *testing.T) {
 	var file, packed bytes.Buffer
 	z := zlib.NewWriter(&packed)

@@ -21,7 +21,8 @@ func spots(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestSystemFolders: what systems keep in a folder is neither a class nor an image, at every depth, and a line says so.
+// TestSystemFolders: what systems keep in a folder is neither a class nor an image, at every depth,
+// and a line says so.
 func TestSystemFolders(t *testing.T) {
 	for _, folder := range []string{
 		"$RECYCLE.BIN/S-1-5-21", "$Recycle.Bin", "#recycle", "@Recycle", "@eaDir/1.png", "__MACOSX/cat", "lost+found", "System Volume Information",
@@ -47,7 +48,8 @@ func TestSystemFolders(t *testing.T) {
 	}
 }
 
-// TestTestWithoutClasses: a contest's test samples have no labels. They are left out, and a part of the others is held out.
+// TestTestWithoutClasses: a contest's test samples have no labels. They are left out, and a part of
+// the others is held out.
 func TestTestWithoutClasses(t *testing.T) {
 	folder := func(tests ...string) func(*testing.T) string {
 		return func(t *testing.T) string {
@@ -103,7 +105,8 @@ func TestTestWithoutClasses(t *testing.T) {
 	refused(t, table("width,other,id\n1,2,a\n")(t), "other columns")
 }
 
-// TestTwoForms: where a name is written in two forms of Unicode, the message shows both and says what to do.
+// TestTwoForms: where a name is written in two forms of Unicode, the message shows both and says
+// what to do.
 func TestTwoForms(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("its file system has one form only")
@@ -128,7 +131,8 @@ func TestTwoForms(t *testing.T) {
 	}
 }
 
-// TestEncodings: text that is not UTF-8 is read if the name says what it is; otherwise the message says how to say so.
+// TestEncodings: text that is not UTF-8 is read if the name says what it is; otherwise the message
+// says how to say so.
 func TestEncodings(t *testing.T) {
 	const text = "größe,label\n1.5,café\n2,thé\n3,café\n4.5,thé\n"
 	latin1 := make([]byte, 0, len(text))

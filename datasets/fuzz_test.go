@@ -77,7 +77,8 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// FuzzCSV reads arbitrary tables; a row has as many numbers as there are inputs, and all are finite.
+// FuzzCSV reads arbitrary tables; a row has as many numbers as there are inputs, and all are
+// finite.
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"a,b,label\n1,True,x\n2.5,False,y\n", "\xff\xfea\x00;\x00y\x00\n\x001\x00;\x00b\x00", "sep=|\r\n\"a\"|y|\r\n1e300|caf\xe9|\r\n", "a\ty\r1\t2\r", "\"", "a,y\n\"1\n",

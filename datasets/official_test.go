@@ -130,7 +130,8 @@ func lines(n int) []byte {
 	return b
 }
 
-// fakeCIFAR10 writes one batch for training and one for testing, an image of each class in both, and returns their bytes.
+// fakeCIFAR10 writes one batch for training and one for testing, an image of each class in both,
+// and returns their bytes.
 func fakeCIFAR10(t *testing.T, dir string) (batch []byte) {
 	t.Helper()
 	for l := range byte(10) {
@@ -303,7 +304,8 @@ func TestBadTinyImageNet(t *testing.T) {
 	bad("missing class folder", "n00000007")
 }
 
-// TestVerifyCounts: a well-formed file without a checksum is complete only if it has the official number of samples.
+// TestVerifyCounts: a well-formed file without a checksum is complete only if it has the official
+// number of samples.
 func TestVerifyCounts(t *testing.T) {
 	for n, want := range map[int]string{500: "partial", mnistTestSamples: "readable", mnistTestSamples + 1: "damaged"} {
 		dir := t.TempDir()
@@ -337,8 +339,8 @@ func sumOfPart(t *testing.T, name, dir string) string {
 	return i.SHA256
 }
 
-// TestParts: files that are a part of the official ones have a checksum, which differs from part to part, and complete
-// ones have none.
+// TestParts: files that are a part of the official ones have a checksum, which differs from part to
+// part, and complete ones have none.
 func TestParts(t *testing.T) {
 	t.Run("IDX", func(t *testing.T) {
 		dir := t.TempDir()
@@ -428,7 +430,8 @@ func (c *onceRead) Err() error {
 	return nil
 }
 
-// TestChangedWhileRead: a set never has the checksum of other files than those that its samples come from.
+// TestChangedWhileRead: a set never has the checksum of other files than those that its samples
+// come from.
 func TestChangedWhileRead(t *testing.T) {
 	for name, write := range map[string]func(dir string, more bool) string{
 		"table": func(dir string, more bool) string {

@@ -29,7 +29,8 @@ func exif(order binary.AppendByteOrder, orientation int) []byte {
 	return order.AppendUint32(order.AppendUint16(order.AppendUint16(b, uint16(orientation)), 0), 0)
 }
 
-// withEXIF puts metadata into a JPEG or a PNG, where cameras do: in the former behind other segments.
+// withEXIF puts metadata into a JPEG or a PNG, where cameras do: in the former behind other
+// segments.
 func withEXIF(file, exif []byte, before ...byte) []byte {
 	if bytes.HasPrefix(file, []byte("\x89PNG")) {
 		const at = 8 + 25 // behind IHDR
@@ -53,7 +54,8 @@ func seen() *image.Gray {
 	return img
 }
 
-// stored is what a camera that is held so writes of what is seen: EXIF says where row 0 and column 0 are seen.
+// stored is what a camera that is held so writes of what is seen: EXIF says where row 0 and column
+// 0 are seen.
 func stored(img *image.Gray, orientation int) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	where := map[int]func(x, y int) (int, int){ // of a pixel that is seen at x, y
@@ -79,8 +81,8 @@ func stored(img *image.Gray, orientation int) *image.Gray {
 	return out
 }
 
-// TestOrientation: images are learnt as they are seen, however the camera was held, whatever the format, also if they are
-// brought to another size.
+// TestOrientation: images are learnt as they are seen, however the camera was held, whatever the
+// format, also if they are brought to another size.
 func TestOrientation(t *testing.T) {
 	xmp := append([]byte{0xff, 0xe1, 0, 31}, "http://ns.adobe.com/xap/1.0/\x00"...)
 	for name, file := range map[string]func(img image.Image, orientation int) []byte{
@@ -122,7 +124,8 @@ func near(a, b []byte, most int) bool {
 	return len(a) == len(b)
 }
 
-// orientedTIFF adds the orientation to the tags of a TIFF, which are at its end in the order of their numbers.
+// orientedTIFF adds the orientation to the tags of a TIFF, which are at its end in the order of
+// their numbers.
 func orientedTIFF(t *testing.T, img image.Image, orientation int) []byte {
 	var b bytes.Buffer
 	must.Do(t, tiff.Encode(&b, img, nil))
@@ -161,7 +164,8 @@ func TestOrientationNonsense(t *testing.T) {
 	}
 }
 
-// TestWebPOrientation finds the orientation in a WebP, with and without the mark that JPEG puts in front of metadata.
+// TestWebPOrientation finds the orientation in a WebP, with and without the mark that JPEG puts in
+// front of metadata.
 func TestWebPOrientation(t *testing.T) {
 	chunk := func(name string, data []byte) []byte {
 		return append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(data))), append(data, make([]byte, len(data)%2)...)...)
@@ -180,7 +184,8 @@ func TestWebPOrientation(t *testing.T) {
 	}
 }
 
-// TestDeepOrientation: images of 16 bits, and with colours and transparency, are turned with all their bits.
+// TestDeepOrientation: images of 16 bits, and with colours and transparency, are turned with all
+// their bits.
 func TestDeepOrientation(t *testing.T) {
 	img := image.NewNRGBA64(image.Rect(0, 0, 4, 2))
 	for i := range 8 {
@@ -201,7 +206,8 @@ func TestDeepOrientation(t *testing.T) {
 	}
 }
 
-// TestBroken: images that cannot be read are all named at once, whether their headers are damaged or their data; or left out.
+// TestBroken: images that cannot be read are all named at once, whether their headers are damaged
+// or their data; or left out.
 func TestBroken(t *testing.T) {
 	dir := colours(t, 10)
 	whole := encoded(t, "a.png", seen())

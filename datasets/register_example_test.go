@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 )
 
-// A set of your own, which `pcl run --dataset stripes`, grids and notebooks of your program then know too.
+// A set of your own, which `pcl run --dataset stripes`, grids and notebooks of your program then
+// know too.
 func ExampleRegister() {
 	datasets.Register(datasets.Spec{
 		Info: datasets.Info{Name: "stripes", Title: "Stripes", Classes: 2, Height: 4, Width: 4, Channels: 1},

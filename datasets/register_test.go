@@ -92,7 +92,8 @@ func TestRegisteredIsChecked(t *testing.T) {
 	}
 }
 
-// TestSheetOfNoNumbers: a contact sheet shows from the least to the largest value, so all must be finite.
+// TestSheetOfNoNumbers: a contact sheet shows from the least to the largest value, so all must be
+// finite.
 func TestSheetOfNoNumbers(t *testing.T) {
 	for name, x := range map[string]float64{"NaN": math.NaN(), "infinite": math.Inf(-1)} {
 		t.Run(name, func(t *testing.T) {

@@ -235,7 +235,8 @@ func TestCSVText(t *testing.T) {
 	}
 }
 
-// rdata returns a table of 12 rows as R and pandas write them: each column's function gives the cell of a row.
+// rdata returns a table of 12 rows as R and pandas write them: each column's function gives the
+// cell of a row.
 func rdata(header string, columns ...func(row int) any) string {
 	text := header + "\n"
 	for row := range 12 {
@@ -247,7 +248,8 @@ func rdata(header string, columns ...func(row int) any) string {
 	return text
 }
 
-// TestRowNumbers: a column that numbers the rows is no input, wherever it stands and whatever it is called.
+// TestRowNumbers: a column that numbers the rows is no input, wherever it stands and whatever it is
+// called.
 func TestRowNumbers(t *testing.T) {
 	number := func(row int) any { return row + 1 }
 	mixed := func(row int) any { return 1e9 + row*5%12 }

@@ -268,8 +268,8 @@ func (w *activeSet) entering(lowest bool) int {
 }
 
 // exchange puts row j, which depends on the support, in the place of another row: weight moves from
-// the support to j along the combination in w.x, which changes neither d nor sᵀν, until a row is used
-// up and leaves. Two gradients of one direction but different s are the usual case. It reports
+// the support to j along the combination in w.x, which changes neither d nor sᵀν, until a row is
+// used up and leaves. Two gradients of one direction but different s are the usual case. It reports
 // false, and changes nothing, if no row is ever used up (j and the support then cancel each other,
 // and M does not say how nearly).
 func (w *activeSet) exchange(j int) bool {
@@ -286,8 +286,8 @@ func (w *activeSet) exchange(j int) bool {
 	}
 }
 
-// shiftWeight makes one step of exchange. If no coefficient is large, all are taken for rounding; but
-// the base's, which is a sum and not the solution of a system, may be small and still be right.
+// shiftWeight makes one step of exchange. If no coefficient is large, all are taken for rounding;
+// but the base's, which is a sum and not the solution of a system, may be small and still be right.
 // Opposite gradients with small s > 0 are such a case: the base leaves and d becomes 0.
 func (w *activeSet) shiftWeight(j int) bool {
 	const tiny = 1e-3

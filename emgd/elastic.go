@@ -17,9 +17,10 @@ const (
 	// GS, gradient similarity: z_i = Σ_{k≠i} cos(J_i, J_k). With K = 2 both z are the same, so
 	// σ = (½, ½) for every τ and EMGD is twice MGDA.
 	GS
-	// LogGMC is GMC on the logarithms of the lengths: z_i = log m_i, so that σ_i is in proportion to m_i^{1/τ}. It has
-	// no unit: σ does not change when all gradients are multiplied by the same number. With τ = 1 and a positive
-	// solution EMGD's step is that of ConFIG, with τ → ∞ it is K times MGDA's. It is not in the paper.
+	// LogGMC is GMC on the logarithms of the lengths: z_i = log m_i, so that σ_i is in proportion
+	// to m_i^{1/τ}. It has no unit: σ does not change when all gradients are multiplied by the same
+	// number. With τ = 1 and a positive solution EMGD's step is that of ConFIG, with τ → ∞ it is K
+	// times MGDA's. It is not in the paper.
 	LogGMC
 )
 
@@ -34,20 +35,23 @@ const (
 	minSigma = 1e-6
 )
 
-// Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value is GMC with
-// τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and leave at any step; as JSON it is
-// that alone, without the settings. It is not safe for concurrent use.
+// Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value
+// is GMC with τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and
+// leave at any step; as JSON it is that alone, without the settings. It is not safe for concurrent
+// use.
 type Elastic struct {
 	Rule Rule `json:"-"`
 	// Tau is the temperature: 0 means 5, or 1 for LogGMC; +Inf means equal factors.
 	Tau float64 `json:"-"`
-	// AutoTau replaces Tau by a moving average of the mean of m_i over the active streams, which makes σ independent of the
-	// unit of the gradients. Only for GMC: the cosines of GS and the logarithms of LogGMC have no unit.
+	// AutoTau replaces Tau by a moving average of the mean of m_i over the active streams, which
+	// makes σ independent of the unit of the gradients. Only for GMC: the cosines of GS and the
+	// logarithms of LogGMC have no unit.
 	AutoTau bool `json:"-"`
 	// Momentum is ε1 in m_i ← ε1·m_i + (1−ε1)·‖J_i‖; 0 means 0.9, negative means none.
 	Momentum float64 `json:"-"`
 
-	// Norms are the m_i by stream, of which finished ones may be deleted, and Level is the moving average behind AutoTau, which has a value once it has Seen a step.
+	// Norms are the m_i by stream, of which finished ones may be deleted, and Level is the moving
+	// average behind AutoTau, which has a value once it has Seen a step.
 	Norms map[int]float64 `json:"norms"`
 	Level float64         `json:"level"`
 	Seen  bool            `json:"seen"`
@@ -55,12 +59,12 @@ type Elastic struct {
 	z []float64
 }
 
-// Factors updates what is remembered of the given streams and writes their factors to sigma. They sum to 1
-// and are at least 1e-6 (docs/method.md §2.1). p is the problem of the streams' gradients.
-// A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed.
-// Leave out a stream whose gradient is not finite: what is remembered of it then stays as it is. Gradients longer than
-// float64 can hold are an error, which changes nothing. The ids differ. Factors panics if ids or sigma have another length,
-// or if a setting is out of its range.
+// Factors updates what is remembered of the given streams and writes their factors to sigma. They
+// sum to 1 and are at least 1e-6 (docs/method.md §2.1). p is the problem of the streams' gradients.
+// A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed. Leave
+// out a stream whose gradient is not finite: what is remembered of it then stays as it is.
+// Gradients longer than float64 can hold are an error, which changes nothing. The ids differ.
+// Factors panics if ids or sigma have another length, or if a setting is out of its range.
 func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	k := len(ids)
 	if k != p.k || len(sigma) != k {
@@ -162,8 +166,8 @@ func cosine(ab, aa, bb float64) float64 {
 	return min(1, max(-1, ab/math.Sqrt(aa)/math.Sqrt(bb)))
 }
 
-// logs replaces lengths by their logarithms. A length of 0 becomes so small a number that its factor is 0, unless
-// all are 0.
+// logs replaces lengths by their logarithms. A length of 0 becomes so small a number that its
+// factor is 0, unless all are 0.
 func logs(z []float64) {
 	for i, m := range z {
 		z[i] = fp.Log(max(m, math.SmallestNonzeroFloat64))

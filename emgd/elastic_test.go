@@ -176,7 +176,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestLongestGradients: what is remembered of gradients as long as float64 can say is a number, and can be saved.
+// TestLongestGradients: what is remembered of gradients as long as float64 can say is a number, and
+// can be saved.
 func TestLongestGradients(t *testing.T) {
 	for k := 1; k <= 40; k++ {
 		ids, rows := make([]int, k), make([][]float64, k)
@@ -196,7 +197,8 @@ func TestLongestGradients(t *testing.T) {
 	}
 }
 
-// TestFactorsOfShortGradients: log GMC has no unit, also where lengths are below the smallest number of full precision.
+// TestFactorsOfShortGradients: log GMC has no unit, also where lengths are below the smallest
+// number of full precision.
 func TestFactorsOfShortGradients(t *testing.T) {
 	for _, unit := range []float64{1, 0x1p-1000, 0x1p-1030, 0x1p-1074} {
 		p := from([][]float64{{unit, 0}, {0, 3 * unit}})

@@ -140,8 +140,8 @@ func (f *face) minimiser(w *activeSet) {
 	w.x[0] = rest / w.s[e]
 }
 
-// combination writes the coefficients of row j, which append refused, in terms of the support's rows
-// to w.x.
+// combination writes the coefficients of row j, which append refused, in terms of the support's
+// rows to w.x.
 func (f *face) combination(w *activeSet, j int) {
 	copy(w.x[1:f.r], f.l[f.r*f.n+1:f.r*f.n+f.r])
 	f.backward(w.x)

@@ -25,8 +25,8 @@ const (
 
 var errRange = errors.New("emgd: the weights or their certificate leave the range of float64: the factors σ, or the gradients, are too large, too small or too far apart in size; rescale them")
 
-// finish takes the solution of the scaled problem back to λ and writes the certificate. The status is
-// the one of a flawless solution.
+// finish takes the solution of the scaled problem back to λ and writes the certificate. The status
+// is the one of a flawless solution.
 func (s *Solver) finish(status Status) (*Certificate, error) {
 	w, c, floor := &s.set, &s.cert, s.Floor
 	c.Status, c.Iterations = status, w.iterations
@@ -56,8 +56,8 @@ func (s *Solver) finish(status Status) (*Certificate, error) {
 	return c, err
 }
 
-// complete counts in what negligible factors add to Σλσ after all, where d = 0 has let the weights of
-// their rows grow as large.
+// complete counts in what negligible factors add to Σλσ after all, where d = 0 has let the weights
+// of their rows grow as large.
 func (s *Solver) complete() error {
 	w, more := &s.set, 0.0
 	for a, i := range s.rows {
@@ -112,8 +112,8 @@ func (s *Solver) cancellation(size float64) float64 {
 	return min(1, math.Sqrt(max(0, s.set.norm2))/max(size, math.SmallestNonzeroFloat64))
 }
 
-// certify measures the solution in the unit of the gradients or, where ‖d‖² or a slack leaves the range of float64 there, in
-// one above ‖d‖. It reports whether a dropped row has a negative slack.
+// certify measures the solution in the unit of the gradients or, where ‖d‖² or a slack leaves the
+// range of float64 there, in one above ‖d‖. It reports whether a dropped row has a negative slack.
 func (s *Solver) certify() (worse bool, err error) {
 	w, c := &s.set, &s.cert
 	if worse = s.measure(); w.norm2 == 0 || s.inRange(lowest) {
@@ -134,8 +134,8 @@ func (s *Solver) inRange(least float64) bool {
 		!slices.ContainsFunc(c.Slacks, func(x float64) bool { return x-x != 0 })
 }
 
-// measure writes ‖d‖², Level and the slacks in the certificate's unit, and judges each in a unit of its own, where it is in
-// the range of float64 whatever the gradients are.
+// measure writes ‖d‖², Level and the slacks in the certificate's unit, and judges each in a unit of
+// its own, where it is in the range of float64 whatever the gradients are.
 func (s *Solver) measure() (worse bool) {
 	w, c, p := &s.set, &s.cert, s.problem
 	unit := -2 * (w.unit + c.Exponent)
@@ -179,7 +179,8 @@ func (s *Solver) measure() (worse bool) {
 	return worse
 }
 
-// slack is J_i·d − σ_i·κ, with scale_i of the certificate, of a row with the given J_i·d and length.
+// slack is J_i·d − σ_i·κ, with scale_i of the certificate, of a row with the given J_i·d and
+// length.
 func (s *Solver) slack(i int, along, length float64, shift int) (slack, scale float64) {
 	w, sigma := &s.set, math.Ldexp(s.cert.Sigma[i], -shift)
 	return along - float64(sigma*w.kappa), length*math.Sqrt(w.norm2) + sigma*max(w.norm2, math.Abs(w.kappa))

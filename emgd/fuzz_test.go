@@ -41,7 +41,8 @@ func FuzzSolve(f *testing.F) {
 }
 
 // fuzzProblem spells out rows of small integers, which make exact and near dependences likely, with
-// an exponent for each, or (mode 3) the raw bits of a Gram matrix, which need not be that of any gradients.
+// an exponent for each, or (mode 3) the raw bits of a Gram matrix, which need not be that of any
+// gradients.
 func fuzzProblem(data []byte) (p *instance, raw []float64) {
 	if len(data) < 4 {
 		return nil, nil

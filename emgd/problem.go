@@ -13,9 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// Problem is the Gram matrix JJᵀ of K gradients, checked once and scaled once by powers of two, one for each gradient,
-// so that its entries are of ordinary size whatever the gradients are. [NewProblem] and [FromGradients] make it, and
-// nothing changes it.
+// Problem is the Gram matrix JJᵀ of K gradients, checked once and scaled once by powers of two, one
+// for each gradient, so that its entries are of ordinary size whatever the gradients are.
+// [NewProblem] and [FromGradients] make it, and nothing changes it.
 type Problem struct {
 	k    int
 	c    []float64   // J_i·J_j / 2^(exp_i+exp_j), K×K and symmetric; C_ii is in [1,4), or 0
@@ -25,24 +25,26 @@ type Problem struct {
 }
 
 const (
-	// rounding is the largest asymmetry and the largest excess over the Cauchy–Schwarz bound that is
-	// taken for rounding, relative to ‖J_i‖‖J_j‖. Gram matrices accumulated in float32 pass.
+	// rounding is the largest asymmetry and the largest excess over the Cauchy–Schwarz bound that
+	// is taken for rounding, relative to ‖J_i‖‖J_j‖. Gram matrices accumulated in float32 pass.
 	rounding = 1e-5
-	// underflown bounds what the square of a short gradient may have lost to underflow; it is allowed
-	// for where the gradient is then left out: next to one whose square is above longSquare, and where all is lost.
+	// underflown bounds what the square of a short gradient may have lost to underflow; it is
+	// allowed for where the gradient is then left out: next to one whose square is above
+	// longSquare, and where all is lost.
 	underflown, longSquare = 0x1p-1050, 0x1p-900
-	// ordinary bounds the exponents of gradients whose products, with those of gradients a million million
-	// times shorter, keep all their digits.
+	// ordinary bounds the exponents of gradients whose products, with those of gradients a million
+	// million times shorter, keep all their digits.
 	ordinary                 = 400
 	smallSquare, largeSquare = 0x1p-800, 0x1p800
 )
 
-// NewProblem checks that gram may be the Gram matrix of K gradients, K×K and row by row, and scales it: its entries are finite,
-// its halves agree, and no two gradients contradict each other. [Problem.PositiveSemidefinite] says whether all of them can be together. An
-// error names the row and the entry at fault, counted from 1. Of two halves that differ by rounding the mean counts.
+// NewProblem checks that gram may be the Gram matrix of K gradients, K×K and row by row, and scales
+// it: its entries are finite, its halves agree, and no two gradients contradict each other.
+// [Problem.PositiveSemidefinite] says whether all of them can be together. An error names the row
+// and the entry at fault, counted from 1. Of two halves that differ by rounding the mean counts.
 //
-// The matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150 leave the range
-// of float64: [FromGradients] scales before it multiplies.
+// The matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than
+// 1e150 leave the range of float64: [FromGradients] scales before it multiplies.
 func NewProblem(gram []float64) (*Problem, error) {
 	k := int(math.Sqrt(float64(len(gram))))
 	switch {
@@ -93,7 +95,8 @@ func checkPairs(gram []float64, k int, top float64) error {
 	return nil
 }
 
-// scaled divides the gradients of a Gram matrix by powers of two near their lengths, which does not round.
+// scaled divides the gradients of a Gram matrix by powers of two near their lengths, which does not
+// round.
 func scaled(gram []float64, k int) *Problem {
 	p := &Problem{k: k, c: make([]float64, k*k), exp: make([]int, k)}
 	inv := make([]float64, k)
@@ -111,9 +114,10 @@ func scaled(gram []float64, k int) *Problem {
 	return p
 }
 
-// FromGradients is NewProblem for the gradients themselves, K rows with the same number of entries, which the problem
-// keeps: they may not change as long as it is used. Their sizes may be anything that float64 holds, and may differ by any
-// factor. Where the rounding of their products would show in a solution, the products are made again in twice the precision.
+// FromGradients is NewProblem for the gradients themselves, K rows with the same number of entries,
+// which the problem keeps: they may not change as long as it is used. Their sizes may be anything
+// that float64 holds, and may differ by any factor. Where the rounding of their products would show
+// in a solution, the products are made again in twice the precision.
 func FromGradients(rows [][]float64) (*Problem, error) {
 	k := len(rows)
 	if k == 0 {
@@ -144,7 +148,8 @@ func FromGradients(rows [][]float64) (*Problem, error) {
 	return p, nil
 }
 
-// exact is the problem with products in twice the precision of float64, as far as its gradients are known.
+// exact is the problem with products in twice the precision of float64, as far as its gradients are
+// known.
 func (p *Problem) exact() *Problem {
 	if p.rows == nil || p.lo != nil {
 		return p
@@ -193,8 +198,9 @@ func largest(row []float64) (top float64) {
 	return top
 }
 
-// PositiveSemidefinite reports whether K gradients with this Gram matrix can exist, where any two can: whether its cosines have
-// a Cholesky factor. Rounding may give them an eigenvalue of −K·rounding, so that much is added to the diagonal.
+// PositiveSemidefinite reports whether K gradients with this Gram matrix can exist, where any two
+// can: whether its cosines have a Cholesky factor. Rounding may give them an eigenvalue of
+// −K·rounding, so that much is added to the diagonal.
 func (p *Problem) PositiveSemidefinite() bool {
 	k := p.k
 	if k <= 2 {
@@ -241,8 +247,9 @@ func (p *Problem) Exponent() int {
 	return top
 }
 
-// Gram returns the Gram matrix of the gradients divided by 2^[Problem.Exponent], K×K, in which the longest gradient has
-// an ordinary size. Gradients that are shorter by more than 150 powers of ten may come out as 0.
+// Gram returns the Gram matrix of the gradients divided by 2^[Problem.Exponent], K×K, in which the
+// longest gradient has an ordinary size. Gradients that are shorter by more than 150 powers of ten
+// may come out as 0.
 func (p *Problem) Gram() []float64 {
 	gram, exponent := make([]float64, len(p.c)), p.Exponent()
 	for at, x := range p.c {

@@ -148,8 +148,8 @@ func randomSigma(r *rand.Rand, gram []float64, k int) []float64 {
 	return sigma
 }
 
-// randomProblem draws gradients from 1e-15 to 1e15 with duplicate, opposite, nearly parallel, zero and rank-deficient rows,
-// every kind of factors, and floors.
+// randomProblem draws gradients from 1e-15 to 1e15 with duplicate, opposite, nearly parallel, zero
+// and rank-deficient rows, every kind of factors, and floors.
 func randomProblem(r *rand.Rand) *instance {
 	k := 1 + r.IntN(20)
 	rows, near := randomRows(r, k)

@@ -98,8 +98,8 @@ func anySigma(r *rand.Rand, k int) []float64 {
 	return sigma
 }
 
-// nearCopies draws gradients of which some differ from each other, or from each other's opposites, by
-// 1e-16 to 1e-2 of their length.
+// nearCopies draws gradients of which some differ from each other, or from each other's opposites,
+// by 1e-16 to 1e-2 of their length.
 func nearCopies(r *rand.Rand) *instance {
 	k := 2 + r.IntN(9)
 	dim := 1 + r.IntN(k+2)
@@ -130,9 +130,9 @@ func nearCopies(r *rand.Rand) *instance {
 	return &instance{rows: rows, sigma: randomSigma(r, make([]float64, k*k), k), solver: Solver{ZeroTol: -1}, gram: r.IntN(2) == 0, near: true}
 }
 
-// unrepresentable says whether a refused problem may need weights that leave float64. With m the largest
-// σ_i/‖J_i‖, d is nearly as long as 1/m, and a row that takes part has a weight near 1/(m‖J_i‖) unless
-// it adds next to nothing to d.
+// unrepresentable says whether a refused problem may need weights that leave float64. With m the
+// largest σ_i/‖J_i‖, d is nearly as long as 1/m, and a row that takes part has a weight near
+// 1/(m‖J_i‖) unless it adds next to nothing to d.
 func (p *instance) unrepresentable() bool {
 	length, far := make([]int, len(p.rows)), math.MinInt
 	for i, row := range p.rows {

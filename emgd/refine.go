@@ -34,7 +34,8 @@ func (w *activeSet) refine() {
 	}
 }
 
-// cancels says whether weights larger than d cancel in it so far that ‖d‖² has less than ten digits.
+// cancels says whether weights larger than d cancel in it so far that ‖d‖² has less than ten
+// digits.
 func (w *activeSet) cancels() bool {
 	size := w.size()
 	return eps*size*size > enough*w.norm2

@@ -63,8 +63,8 @@ func TestGramOfAnyScale(t *testing.T) {
 	}
 }
 
-// Gradients far apart in size, none of them dropped: the short one decides, and the long one's weight
-// is as small as it has to be.
+// Gradients far apart in size, none of them dropped: the short one decides, and the long one's
+// weight is as small as it has to be.
 func TestFarApart(t *testing.T) {
 	s := Solver{ZeroTol: -1}
 	rows := [][]float64{{1e-140, 0}, {-3e140, 4e140}}

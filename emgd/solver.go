@@ -9,21 +9,24 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// DefaultZeroTol is the length, relative to the longest gradient, up to which a gradient is left out.
+// DefaultZeroTol is the length, relative to the longest gradient, up to which a gradient is left
+// out.
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
-// and from a [Problem] alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
-// once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
+// and from a [Problem] alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its
+// memory: once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent
+// use.
 //
-// Gradients of very different lengths cause no difficulty. K = 1 and K = 2 have closed forms; beyond, an active-set
-// method solves one bordered system per support.
+// Gradients of very different lengths cause no difficulty. K = 1 and K = 2 have closed forms;
+// beyond, an active-set method solves one bordered system per support.
 type Solver struct {
 	// Floor is the smallest weight allowed, 0 in the paper, 1/(K+1) in the authors' code.
 	Floor float64
-	// ZeroTol says which gradients are left out (λ_i = 0, docs/method.md §1.5): those with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖, or, if
-	// it is negative, only those of length 0; 0 stands for DefaultZeroTol. The factors of the others are used as given. If
-	// all gradients above the bound have σ = 0, those below it with σ > 0 stay, unless they are 0.
+	// ZeroTol says which gradients are left out (λ_i = 0, docs/method.md §1.5): those with ‖J_i‖ ≤
+	// ZeroTol·max_j‖J_j‖, or, if it is negative, only those of length 0; 0 stands for
+	// DefaultZeroTol. The factors of the others are used as given. If all gradients above the bound
+	// have σ = 0, those below it with σ > 0 stay, unless they are 0.
 	ZeroTol float64
 
 	cert    Certificate
@@ -33,12 +36,12 @@ type Solver struct {
 	set     activeSet
 }
 
-// Solve returns the weights for a problem of K gradients and the elastic factors
-// sigma (length K, ≥ 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate
-// belongs to the solver and is valid until its next call; keep one with Clone. Errors are for factors out of
-// their range, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
-// are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are. Solve panics if sigma has
-// another length or a setting is out of its range.
+// Solve returns the weights for a problem of K gradients and the elastic factors sigma (length K, ≥
+// 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate belongs to the
+// solver and is valid until its next call; keep one with Clone. Errors are for factors out of their
+// range, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the
+// weights are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
+// Solve panics if sigma has another length or a setting is out of its range.
 func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 	if len(sigma) != p.k {
 		panic(fmt.Sprintf("emgd: %d elastic factors for %d gradients", len(sigma), p.k))
@@ -56,8 +59,8 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 	return c, err
 }
 
-// delicate is the cancellation in d below which the rounding of the Gram matrix, 1e-16 over its square in
-// ‖d‖², begins to show in the certificate.
+// delicate is the cancellation in d below which the rounding of the Gram matrix, 1e-16 over its
+// square in ‖d‖², begins to show in the certificate.
 const delicate = 1e-3
 
 // checkSigma refuses factors out of range.
@@ -126,8 +129,8 @@ func (s *Solver) reset(sigma []float64) {
 	s.rows, s.shift = fp.Grow(s.rows, k)[:0], fp.Grow(s.shift, k)
 }
 
-// choose fills rows and the certificate's Dropped. Where all rows with a factor would be dropped, those
-// of them that are not 0 stay: they are short next to rows that only bound them.
+// choose fills rows and the certificate's Dropped. Where all rows with a factor would be dropped,
+// those of them that are not 0 stay: they are short next to rows that only bound them.
 func (s *Solver) choose() {
 	s.sift(false)
 	if !s.anyFactor() {
@@ -158,7 +161,8 @@ func (s *Solver) sift(keepFactors bool) {
 	}
 }
 
-// factors returns Σσ over the rows that take part, which may be infinite: any floor is then too high.
+// factors returns Σσ over the rows that take part, which may be infinite: any floor is then too
+// high.
 func (s *Solver) factors() (sum float64) {
 	for _, i := range s.rows {
 		sum += s.cert.Sigma[i]
@@ -184,7 +188,8 @@ func (s *Solver) anyFactor() bool {
 	return slices.ContainsFunc(s.rows, func(i int) bool { return s.cert.Sigma[i] > 0 })
 }
 
-// equal puts equal weights on the rows that take part, because no weights reach the floor or none count.
+// equal puts equal weights on the rows that take part, because no weights reach the floor or none
+// count.
 func (s *Solver) equal() {
 	w, n, lambda := &s.set, len(s.rows), s.share()
 	w.shifted, w.norm2 = false, 0

@@ -10,12 +10,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// Verify checks the certificate against the problem it was made from: it works out in 400-bit arithmetic what the weights
-// do to the gradients, and nothing else of the solver counts. It returns nil if the certificate proves what its status says,
-// and otherwise says which condition fails. The conditions may be broken by tol relative to scale_i; 1e-9 is a good choice.
-// Weights, slacks, ‖d‖², level and the lists of rows are checked; Violation, Gap, Cancellation and Iterations, which tell how
-// a solve went, are not. How short a row has to be to be left out is the solver's ZeroTol, which a certificate does not have:
-// of a row in Dropped it is checked that some other row is longer.
+// Verify checks the certificate against the problem it was made from: it works out in 400-bit
+// arithmetic what the weights do to the gradients, and nothing else of the solver counts. It
+// returns nil if the certificate proves what its status says, and otherwise says which condition
+// fails. The conditions may be broken by tol relative to scale_i; 1e-9 is a good choice. Weights,
+// slacks, ‖d‖², level and the lists of rows are checked; Violation, Gap, Cancellation and
+// Iterations, which tell how a solve went, are not. How short a row has to be to be left out is the
+// solver's ZeroTol, which a certificate does not have: of a row in Dropped it is checked that some
+// other row is longer.
 func (c *Certificate) Verify(p *Problem, tol float64) error {
 	if err := c.verify(p, tol); err != nil {
 		return fmt.Errorf("emgd: certificate: %w", err)
@@ -145,8 +147,9 @@ func mark(list []int, k int) ([]bool, error) {
 	return in, nil
 }
 
-// weights checks them, the lists of rows, and what the status says about rows at the floor. Rows that were left out have no
-// weight, unless d = 0 whatever the weights are, and are not the longest.
+// weights checks them, the lists of rows, and what the status says about rows at the floor. Rows
+// that were left out have no weight, unless d = 0 whatever the weights are, and are not the
+// longest.
 func (v *verifier) weights() error {
 	longest := slices.MaxFunc(v.norm, (*big.Float).Cmp)
 	sum, bound := number(-1), false // whether a row is at the floor

@@ -1,10 +1,11 @@
-// Package glyphs generates a set of 62 characters (0-9, A-Z, a-z) as 28×28 grey images, white on black, from
-// open fonts: a stand-in for EMNIST that needs no file and no network.
+// Package glyphs generates a set of 62 characters (0-9, A-Z, a-z) as 28×28 grey images, white on
+// black, from open fonts: a stand-in for EMNIST that needs no file and no network.
 //
-// Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes stroke weight
-// and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading and noise. An image depends
-// on (Seed, Difficulty, split, class, index) and nothing else: it is the same on any number of cores, and when there are more.
-// Train and test images come from the same fonts with different draws.
+// Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes
+// stroke weight and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading and
+// noise. An image depends on (Seed, Difficulty, split, class, index) and nothing else: it is the
+// same on any number of cores, and when there are more. Train and test images come from the same
+// fonts with different draws.
 package glyphs
 
 import (
@@ -49,8 +50,8 @@ type Images struct {
 	Labels []int32
 }
 
-// Generate makes the set on all cores, until ctx ends. Image i has class i mod 62: every 62 images hold each
-// class once. It panics if the configuration is out of range.
+// Generate makes the set on all cores, until ctx ends. Image i has class i mod 62: every 62 images
+// hold each class once. It panics if the configuration is out of range.
 func Generate(ctx context.Context, c Config) (train, test Images, err error) {
 	c = c.withDefaults()
 	if train, err = generate(ctx, c, 0, c.TrainPerClass); err == nil {

@@ -58,8 +58,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestHardness holds the set where a benchmark is of use: a simple linear classifier, by the nearest mean of a class, is far
-// from chance (8 %) and far from perfect, and print without distortion is easy.
+// TestHardness holds the set where a benchmark is of use: a simple linear classifier, by the
+// nearest mean of a class, is far from chance (8 %) and far from perfect, and print without
+// distortion is easy.
 func TestHardness(t *testing.T) {
 	for difficulty, want := range map[float64][2]float64{1: {0.4, 0.7}, 0.01: {0.95, 1}} {
 		train, test := generateT(t, Config{Difficulty: difficulty, TrainPerClass: 100, TestPerClass: 40})
@@ -69,7 +70,8 @@ func TestHardness(t *testing.T) {
 	}
 }
 
-// nearestMean is the share of test images of the first classes that are nearest to the mean image of their own class.
+// nearestMean is the share of test images of the first classes that are nearest to the mean image
+// of their own class.
 func nearestMean(train, test Images, classes int) float64 {
 	means, right, n := make([][pixels]float64, classes), 0, 0
 	distance := func(i int, s Images, class int) (sum float64) {

@@ -46,8 +46,8 @@ func Distinct(names []string) error {
 	return nil
 }
 
-// Hint ends a message that a name is missing among others, if one of them looks the same. Otherwise,
-// and if the name is there, it is empty.
+// Hint ends a message that a name is missing among others, if one of them looks the same.
+// Otherwise, and if the name is there, it is empty.
 func Hint(name string, names []string) string {
 	if slices.Contains(names, name) {
 		return ""

@@ -1,10 +1,11 @@
-// Package atomicfile writes files in such a way that neither a reader nor a crash ever leaves half a file to be seen.
-// Begin with [Write].
+// Package atomicfile writes files in such a way that neither a reader nor a crash ever leaves half
+// a file to be seen. Begin with [Write].
 //
-// In other respects a file is written as the shell's > would write it. A new file gets the mode that the umask allows; an
-// existing one keeps its mode. If the path is a symbolic link to a file, that file is written. A device, a named pipe, and the
-// program's own /dev/stdout are written in place. Because the file is replaced by a new one, the other names of
-// a file with hard links keep the old content, and its folder must be writable.
+// In other respects a file is written as the shell's > would write it. A new file gets the mode
+// that the umask allows; an existing one keeps its mode. If the path is a symbolic link to a file,
+// that file is written. A device, a named pipe, and the program's own /dev/stdout are written in
+// place. Because the file is replaced by a new one, the other names of a file with hard links keep
+// the old content, and its folder must be writable.
 package atomicfile
 
 import (
@@ -20,9 +21,9 @@ import (
 	"strings"
 )
 
-// Write creates or replaces the file at path with what fill writes. It creates the folders above it if they are
-// missing. A regular file is written under a temporary name in the same folder, flushed to disk, and renamed, so that
-// after an error the old file is unchanged.
+// Write creates or replaces the file at path with what fill writes. It creates the folders above it
+// if they are missing. A regular file is written under a temporary name in the same folder, flushed
+// to disk, and renamed, so that after an error the old file is unchanged.
 func Write(path string, fill func(io.Writer) error) error {
 	if err := write(path, fill); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -58,8 +59,9 @@ func write(path string, fill func(io.Writer) error) error {
 	return replace(to, info.Mode().Perm(), fill)
 }
 
-// Check returns the error with which [Write] would end before it writes anything, because the path is that of a folder, say,
-// or the folder is read-only. Long work whose outcome is to be written asks first. Missing folders are created.
+// Check returns the error with which [Write] would end before it writes anything, because the path
+// is that of a folder, say, or the folder is read-only. Long work whose outcome is to be written
+// asks first. Missing folders are created.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
@@ -90,7 +92,8 @@ func buffered(f *os.File, fill func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// replace writes a new file and renames it to path. Nobody who must not read the old file may read it.
+// replace writes a new file and renames it to path. Nobody who must not read the old file may read
+// it.
 func replace(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	dir, base := filepath.Split(path)
 	if base == "" {
@@ -122,8 +125,8 @@ func temporary(base string) string {
 	return "." + strings.ToValidUTF8(base[:min(len(base), 200)], "") + "." // names have at most 255 bytes
 }
 
-// Sweep removes the temporary files that processes left which were killed while they wrote path. Call it only while nobody
-// writes path.
+// Sweep removes the temporary files that processes left which were killed while they wrote path.
+// Call it only while nobody writes path.
 func Sweep(path string) error {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))

@@ -30,8 +30,8 @@ func stat(t *testing.T, path string) (fs.FileMode, *syscall.Stat_t) {
 	return info.Mode(), info.Sys().(*syscall.Stat_t)
 }
 
-// TestModes: a new file and its folder follow the umask, an old file keeps its mode, and while it is written, its
-// new content is no more public.
+// TestModes: a new file and its folder follow the umask, an old file keeps its mode, and while it
+// is written, its new content is no more public.
 func TestModes(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	for _, mask := range []int{0o022, 0o077, 0o002} {
@@ -68,7 +68,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFile: what cp refuses is refused here, too, although the folder would let the file be replaced.
+// TestReadOnlyFile: what cp refuses is refused here, too, although the folder would let the file be
+// replaced.
 func TestReadOnlyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("old"), 0o444); err != nil {
@@ -127,7 +128,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestHardLinksPart: the other name of a file keeps what it held, such as a run's backup made of hard links.
+// TestHardLinksPart: the other name of a file keeps what it held, such as a run's backup made of
+// hard links.
 func TestHardLinksPart(t *testing.T) {
 	path, backup := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "backup")
 	mustWrite(t, path, "old")

@@ -1,4 +1,5 @@
-// Package csvcell writes and reads the cells of CSV files, such that no spreadsheet takes a text for a formula.
+// Package csvcell writes and reads the cells of CSV files, such that no spreadsheet takes a text
+// for a formula.
 package csvcell
 
 import (
@@ -13,8 +14,9 @@ import (
 	"unicode"
 )
 
-// Text returns the text of a value. Floating-point numbers have the given number of significant digits, and whole ones, as of
-// steps, all of theirs; −1 stands for as many as it takes to read the same number. What there is not, nil or NaN, is empty.
+// Text returns the text of a value. Floating-point numbers have the given number of significant
+// digits, and whole ones, as of steps, all of theirs; −1 stands for as many as it takes to read the
+// same number. What there is not, nil or NaN, is empty.
 func Text(v any, digits int) string {
 	switch x := v.(type) {
 	case nil:
@@ -31,8 +33,8 @@ func Text(v any, digits int) string {
 	return fmt.Sprint(v)
 }
 
-// Write writes lines, and asks for all of them even if one cannot be written. A cell that a spreadsheet may take for a
-// formula has an apostrophe before it.
+// Write writes lines, and asks for all of them even if one cannot be written. A cell that a
+// spreadsheet may take for a formula has an apostrophe before it.
 func Write(out io.Writer, lines iter.Seq[[]string]) error {
 	w := csv.NewWriter(out)
 	for line := range lines {
@@ -61,8 +63,8 @@ func ReadAll(in io.Reader) ([][]string, error) {
 	return lines, err
 }
 
-// formula says whether a text is no number and begins as formulas do, if need be behind quotes and what cannot be seen. Wide
-// signs count too: spreadsheets of East Asia read them so.
+// formula says whether a text is no number and begins as formulas do, if need be behind quotes and
+// what cannot be seen. Wide signs count too: spreadsheets of East Asia read them so.
 func formula(text string) bool {
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		return false

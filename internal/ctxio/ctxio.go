@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// Reader returns a reader that reads from r until the context ends, and then returns the context's error.
+// Reader returns a reader that reads from r until the context ends, and then returns the context's
+// error.
 func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {

@@ -1,5 +1,6 @@
-// Package download fetches files over HTTP from servers that are not trusted. A download has a known size and SHA-256, a
-// slowest rate and a number of attempts, and continues what an earlier one left. Begin with [Client.To].
+// Package download fetches files over HTTP from servers that are not trusted. A download has a
+// known size and SHA-256, a slowest rate and a number of attempts, and continues what an earlier
+// one left. Begin with [Client.To].
 package download
 
 import (
@@ -49,8 +50,8 @@ var (
 	errOther = errors.New("another file came than should")
 )
 
-// To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
-// unless it was the wrong file, which is deleted.
+// To downloads f to the file part. After an error, what has arrived is kept, and the next call
+// continues from there, unless it was the wrong file, which is deleted.
 func (c *Client) To(ctx context.Context, f File, part string) error {
 	c = c.limited()
 	resumed := size(part) > 0
@@ -129,7 +130,8 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	return err
 }
 
-// save writes the rest of a file, after its first have bytes, and calls enough whenever a window's bytes have come.
+// save writes the rest of a file, after its first have bytes, and calls enough whenever a window's
+// bytes have come.
 func (c *Client) save(body io.Reader, f File, have int64, part string, window int64, enough func()) (err error) {
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
@@ -152,7 +154,8 @@ func (c *Client) save(body io.Reader, f File, have int64, part string, window in
 	return file.Sync()
 }
 
-// fromBody is an error of copying a body to a file: unless the file cannot be written, as on a full disk, another attempt may help.
+// fromBody is an error of copying a body to a file: unless the file cannot be written, as on a full
+// disk, another attempt may help.
 func fromBody(err error) error {
 	switch {
 	case errors.As(err, new(*fs.PathError)):

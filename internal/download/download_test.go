@@ -106,7 +106,8 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestResumes: after the connection broke, the rest is asked for, or all once more where the server knows no ranges.
+// TestResumes: after the connection broke, the rest is asked for, or all once more where the server
+// knows no ranges.
 func TestResumes(t *testing.T) {
 	data := someBytes(500_000)
 	for _, noRange := range []bool{false, true} {
@@ -120,7 +121,8 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// TestPartOfOther: what is here may belong to an older version, which its length or its SHA-256 makes known.
+// TestPartOfOther: what is here may belong to an older version, which its length or its SHA-256
+// makes known.
 func TestPartOfOther(t *testing.T) {
 	data := someBytes(5000)
 	s := &server{data: data}
@@ -215,7 +217,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// sends is a handler that sends pieces for ever, with pauses between them; after a pause of 0, as fast as it can.
+// sends is a handler that sends pieces for ever, with pauses between them; after a pause of 0, as
+// fast as it can.
 func sends(piece []byte, pause time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -239,7 +242,8 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// TestSlow: a server that sends too slowly is given up, although every attempt brings something, and one that says nothing too.
+// TestSlow: a server that sends too slowly is given up, although every attempt brings something,
+// and one that says nothing too.
 func TestSlow(t *testing.T) {
 	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond), "silence": sends(nil, time.Hour)} {
 		f, part := start(t, h, make([]byte, 1<<20))
@@ -302,7 +306,8 @@ func raw(t *testing.T, answer string) string {
 	return "http://" + l.Addr().String() + "/file"
 }
 
-// TestEscapes: what a server writes where its errors are shown must not reach the terminal as it is.
+// TestEscapes: what a server writes where its errors are shown must not reach the terminal as it
+// is.
 func TestEscapes(t *testing.T) {
 	const escape = "\x1b[2J\x1b]0;owned\a\u009b31m"
 	for name, answer := range map[string]string{

@@ -30,8 +30,8 @@ type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
 
-// Bytes downloads an address into memory, in a single attempt and within c.Window. It is an error if there are more than most
-// bytes.
+// Bytes downloads an address into memory, in a single attempt and within c.Window. It is an error
+// if there are more than most bytes.
 func (c *Client) Bytes(ctx context.Context, address string, most int64) (data []byte, err error) {
 	c = c.limited()
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Window, fmt.Errorf("%w: no whole answer in %s", errSlow, c.Window))
@@ -53,8 +53,8 @@ func (c *Client) Bytes(ctx context.Context, address string, most int64) (data []
 	return data, nil
 }
 
-// from asks for what follows the first have bytes of a file. It returns the byte at which the answer starts, which is 0 if
-// the server knows no ranges.
+// from asks for what follows the first have bytes of a file. It returns the byte at which the
+// answer starts, which is 0 if the server knows no ranges.
 func (c *Client) from(ctx context.Context, f File, have int64) (io.ReadCloser, int64, error) {
 	resp, err := c.get(ctx, f.URL, have)
 	if err != nil {
@@ -74,7 +74,8 @@ func (c *Client) from(ctx context.Context, f File, have int64) (io.ReadCloser, i
 	return resp.Body, have, err
 }
 
-// get makes one request, for what follows the first have bytes. The server has these, or answers with all.
+// get makes one request, for what follows the first have bytes. The server has these, or answers
+// with all.
 func (c *Client) get(ctx context.Context, address string, have int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

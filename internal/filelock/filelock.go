@@ -11,9 +11,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Wait takes the lock, in a folder that it creates if need be, and returns the function that gives it back. While another
-// process has it, Wait calls waiting, once, and waits until ctx ends. The operating system frees the lock of a process that
-// dies, so that no lock file is ever stale.
+// Wait takes the lock, in a folder that it creates if need be, and returns the function that gives
+// it back. While another process has it, Wait calls waiting, once, and waits until ctx ends. The
+// operating system frees the lock of a process that dies, so that no lock file is ever stale.
 func Wait(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -30,7 +30,8 @@ func Wait(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	return func() { l.Unlock() }, nil
 }
 
-// Try takes the lock of a file that exists. ok is false if another process has it, or if the file cannot be locked.
+// Try takes the lock of a file that exists. ok is false if another process has it, or if the file
+// cannot be locked.
 func Try(path string) (unlock func(), ok bool) {
 	l := flock.New(path, flock.SetFlag(os.O_RDWR)) // which does not create the file
 	if ok, _ := l.TryLock(); !ok {

@@ -35,8 +35,8 @@ func Methods(names []string, highest, step float64) (out []Method) {
 	return out
 }
 
-// Rows makes up the results of all places: A is that of the method, moved by the situation (as for all methods), by the
-// increment, and by half a point or less by the run.
+// Rows makes up the results of all places: A is that of the method, moved by the situation (as for
+// all methods), by the increment, and by half a point or less by the run.
 func (g Grid) Rows() (out []*rows.Row) {
 	values := g.Values
 	if g.Vary == "" {

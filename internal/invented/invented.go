@@ -1,4 +1,5 @@
-// Package invented has results for tests that look like real ones. None of their numbers was measured.
+// Package invented has results for tests that look like real ones. None of their numbers was
+// measured.
 package invented
 
 import (
@@ -36,8 +37,8 @@ func must(err error) {
 	}
 }
 
-// Run is a run of five tasks that was evaluated every 20 steps; one of another method or seed than those of [Runs] has the
-// numbers of another run.
+// Run is a run of five tasks that was evaluated every 20 steps; one of another method or seed than
+// those of [Runs] has the numbers of another run.
 func Run(method, title string, seed uint64) *results.Run {
 	runs := lines[*results.Run]("runs.jsonl.gz")
 	i := slices.IndexFunc(runs, func(r *results.Run) bool { return r.Method == method && r.Seed == seed })

@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Vector is a vector whose JSON holds its little-endian bits, in base64: shorter than numbers, and exact.
+// Vector is a vector whose JSON holds its little-endian bits, in base64: shorter than numbers, and
+// exact.
 type Vector[T float32 | float64] []T
 
 // MarshalJSON writes the bits.

@@ -1,6 +1,6 @@
-// Package jsonin reads JSON that people and other programs have written. A text has one meaning or is refused: keys are those
-// that are known, letter by letter, and none is there twice; all is UTF-8; null does not stand for an entry of a list, and nothing
-// follows the document.
+// Package jsonin reads JSON that people and other programs have written. A text has one meaning or
+// is refused: keys are those that are known, letter by letter, and none is there twice; all is
+// UTF-8; null does not stand for an entry of a list, and nothing follows the document.
 package jsonin
 
 import (
@@ -21,8 +21,8 @@ import (
 // Unmarshal reads a whole document into v, a pointer. After an error, v may be half read.
 func Unmarshal(data []byte, v any) error { return unmarshal(data, v, true) }
 
-// UnmarshalNewer reads a document that a program has written, perhaps one of a later release: it leaves keys alone that are not
-// known, and null may stand in a list for what is not there.
+// UnmarshalNewer reads a document that a program has written, perhaps one of a later release: it
+// leaves keys alone that are not known, and null may stand in a list for what is not there.
 func UnmarshalNewer(data []byte, v any) error { return unmarshal(data, v, false) }
 
 func unmarshal(data []byte, v any, strict bool) error {

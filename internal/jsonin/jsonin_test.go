@@ -36,7 +36,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOneMeaning: a text that readers may take in two ways is refused, by a message that names the place as its author wrote it.
+// TestOneMeaning: a text that readers may take in two ways is refused, by a message that names the
+// place as its author wrote it.
 func TestOneMeaning(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"Seed":1}`:                       `the key "Seed" is not known here`,
@@ -76,7 +77,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestNewer: keys that a later release may have written are left alone, but no key stands for another one.
+// TestNewer: keys that a later release may have written are left alone, but no key stands for
+// another one.
 func TestNewer(t *testing.T) {
 	got := inputs{}
 	if err := UnmarshalNewer([]byte(`{"seed":1,"Seed":2,"later":{"a":[1,null]}}`), &got); err != nil || got.Seed != 1 {

@@ -1,8 +1,10 @@
-// Package kernel installs the Jupyter kernel "ParallelCL (Go)", with which notebooks run Go cells that use this module.
-// The first cell can use the module without importing or downloading anything. Begin with [Install].
+// Package kernel installs the Jupyter kernel "ParallelCL (Go)", with which notebooks run Go cells
+// that use this module. The first cell can use the module without importing or downloading
+// anything. Begin with [Install].
 //
-// The kernel is one folder in the user's Jupyter; nothing else there is changed. All other files are in our cache: those of
-// the kernel, for each folder of the module that it was installed for, and a private JupyterLab, if the user has none.
+// The kernel is one folder in the user's Jupyter; nothing else there is changed. All other files
+// are in our cache: those of the kernel, for each folder of the module that it was installed for,
+// and a private JupyterLab, if the user has none.
 package kernel
 
 import (
@@ -64,8 +66,8 @@ func DataDir() (string, error) {
 // spec is the kernel's folder in the user's Jupyter.
 func (o Options) spec() string { return filepath.Join(o.Data, "kernels", Name) }
 
-// Read reads the kernel that is installed. If there is none, or its files or its module are gone, the error is
-// [os.ErrNotExist].
+// Read reads the kernel that is installed. If there is none, or its files or its module are gone,
+// the error is [os.ErrNotExist].
 func Read(o Options) (k Kernel, err error) {
 	data, err := os.ReadFile(filepath.Join(o.spec(), "kernel.json"))
 	if err != nil {
@@ -99,8 +101,9 @@ func (k Kernel) verify(ctx context.Context) error {
 	return h.Verify(ctx)
 }
 
-// Install installs the kernel for the module in a folder: its files, and its folder in the user's Jupyter. It builds all
-// packages, so that cells can later be built without a network. Calling it again is quick and updates everything.
+// Install installs the kernel for the module in a folder: its files, and its folder in the user's
+// Jupyter. It builds all packages, so that cells can later be built without a network. Calling it
+// again is quick and updates everything.
 func Install(ctx context.Context, o Options, source string) (k Kernel, err error) {
 	if err := system(); err != nil {
 		return k, err
@@ -168,14 +171,16 @@ func (o Options) foreign() error {
 	return nil
 }
 
-// lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
+// lock makes sure that only one process at a time installs. If that process dies, the system
+// releases its lock.
 func (o Options) lock(ctx context.Context) (unlock func(), err error) {
 	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		o.Note("Waiting for another process that installs...")
 	})
 }
 
-// Check is one thing that notebooks need. Mend is what to do if it is missing, and empty if it is there.
+// Check is one thing that notebooks need. Mend is what to do if it is missing, and empty if it is
+// there.
 type Check struct{ Name, Detail, Mend string }
 
 // check makes a check. mend is what to do about an error.
@@ -222,8 +227,9 @@ func Doctor(ctx context.Context, o Options) []Check {
 // modulePath is the path of the module that cells can use.
 const modulePath = "github.com/parallelcl/parallelcl"
 
-// FindSource finds the folder of the module for a kernel: the one that is named; otherwise the clone that the current folder
-// lies in; otherwise what this program was built from. If that is gone, it is the published module of the same version.
+// FindSource finds the folder of the module for a kernel: the one that is named; otherwise the
+// clone that the current folder lies in; otherwise what this program was built from. If that is
+// gone, it is the published module of the same version.
 func FindSource(ctx context.Context, named string) (source string, err error) {
 	if named != "" && !isModule(named) {
 		return "", fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, modulePath)
@@ -267,8 +273,9 @@ func published(ctx context.Context) (string, error) {
 // devel stands for the version of a clone.
 const devel = "devel"
 
-// Quickstart returns the path of the notebook to begin with. If the kernel uses a clone, it is the clone's. Otherwise the
-// notebooks are copied to a folder under the current one, with one for each version, because an older version's may not run.
+// Quickstart returns the path of the notebook to begin with. If the kernel uses a clone, it is the
+// clone's. Otherwise the notebooks are copied to a folder under the current one, with one for each
+// version, because an older version's may not run.
 func Quickstart(k Kernel) (string, error) {
 	from, folder := filepath.Join(k.Source, "notebooks"), filepath.Join("parallelcl-notebooks", k.Version)
 	if k.Version == devel {

@@ -139,7 +139,8 @@ func TestInstall(t *testing.T) {
 		t.Error("no logo")
 	}
 
-	// That of another folder, here of Go's cache, takes its place. A notebook that runs on the first may go on.
+	// That of another folder, here of Go's cache, takes its place. A notebook that runs on the
+	// first may go on.
 	released := filepath.Join(t.TempDir(), "parallelcl@v1.2.3")
 	if err := os.CopyFS(released, os.DirFS(source)); err != nil {
 		t.Fatal(err)

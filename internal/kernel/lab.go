@@ -23,8 +23,8 @@ var requirements []byte
 // Lab is an installed JupyterLab.
 type Lab struct{ Path, Version string } // Path is that of its program jupyter-lab
 
-// findLab looks for JupyterLab 4. It takes the user's own on PATH, unless private is set, and otherwise the private one in
-// our cache.
+// findLab looks for JupyterLab 4. It takes the user's own on PATH, unless private is set, and
+// otherwise the private one in our cache.
 func findLab(ctx context.Context, cache string, private bool) (Lab, error) {
 	if path, err := exec.LookPath("jupyter-lab"); err == nil && !private {
 		if lab, err := labAt(ctx, path); err == nil {
@@ -47,25 +47,27 @@ func labAt(ctx context.Context, path string) (Lab, error) {
 	return Lab{path, v}, err
 }
 
-// labDir is a folder of the cache whose name depends on the pinned versions, so that other versions get another folder.
+// labDir is a folder of the cache whose name depends on the pinned versions, so that other versions
+// get another folder.
 func labDir(cache string) string {
 	sum := sha256.Sum256(requirements)
 	return filepath.Join(cache, "jupyter-"+hex.EncodeToString(sum[:4]))
 }
 
-// labSettingsFile is written last into the virtual environment, which is complete when the file is there: an environment
-// cannot be installed under a temporary name and then renamed.
+// labSettingsFile is written last into the virtual environment, which is complete when the file is
+// there: an environment cannot be installed under a temporary name and then renamed.
 const labSettingsFile = "share/jupyter/lab/settings/overrides.json"
 
-// labSettings keeps a new JupyterLab from asking about news and from looking for them. It also allows completions to take
-// longer than one second, as a kernel's first one may on a busy machine.
+// labSettings keeps a new JupyterLab from asking about news and from looking for them. It also
+// allows completions to take longer than one second, as a kernel's first one may on a busy machine.
 const labSettings = `{
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
   "@jupyterlab/completer-extension:manager": {"providerTimeout": 10000}
 }
 `
 
-// Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private environment.
+// Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private
+// environment.
 func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) {
 	unlock, err := o.lock(ctx)
 	if err != nil {

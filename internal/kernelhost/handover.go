@@ -22,7 +22,8 @@ type saved struct {
 	Tasks map[int]experiment.Recipe // of a learner
 }
 
-// Precious reports whether a value is a learner, or a training, which calls what cells have declared.
+// Precious reports whether a value is a learner, or a training, which calls what cells have
+// declared.
 func (module) Precious(v any) bool {
 	switch v.(type) {
 	case *pcl.Learner, *nb.Training:
@@ -50,7 +51,8 @@ func (module) Save(dir string, v any) (made []byte, err error) {
 	return json.Marshal(s)
 }
 
-// saveLearner writes a learner's state. Its tasks must come from sessions, which can make their streams again.
+// saveLearner writes a learner's state. Its tasks must come from sessions, which can make their
+// streams again.
 func (s *saved) saveLearner(dir string, l *pcl.Learner) error {
 	s.State, s.Tasks = fmt.Sprintf("%p.learner", l), map[int]experiment.Recipe{}
 	for _, info := range l.Tasks() {

@@ -1,5 +1,5 @@
-// Package kernelhost is the program in which a notebook's cells run: the kernel's host, and what that asks of this module.
-// The kernel itself knows nothing of learners.
+// Package kernelhost is the program in which a notebook's cells run: the kernel's host, and what
+// that asks of this module. The kernel itself knows nothing of learners.
 package kernelhost
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
-// cells keeps what the cells of a notebook have registered. It has a cell that runs again replace its entries, and
-// names the program, to which cells keep adding code.
+// cells keeps what the cells of a notebook have registered. It has a cell that runs again replace
+// its entries, and names the program, to which cells keep adding code.
 type cells struct {
 	source  string                        // a hash of the module's source
 	current func() (hash string, ok bool) // a hash of the calling goroutine's cell, with all it uses of other cells

@@ -6,7 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestMayTake: a cell that runs again replaces what a cell registered, and never what the module has.
+// TestMayTake: a cell that runs again replaces what a cell registered, and never what the module
+// has.
 func TestMayTake(t *testing.T) {
 	const module, first, second = "", "hash 1", "hash 2"
 	now := module
@@ -32,7 +33,8 @@ func TestMayTake(t *testing.T) {
 	}
 }
 
-// TestProgram: the program's name changes with the cells that have registered something, and only with these.
+// TestProgram: the program's name changes with the cells that have registered something, and only
+// with these.
 func TestProgram(t *testing.T) {
 	hash := "hash 1"
 	c := &cells{source: "abc", current: func() (string, bool) { return hash, true }, hashes: map[string]string{}}

@@ -10,10 +10,11 @@ import (
 	"sync"
 )
 
-// Keeper decides who may take a name, for a program whose parts come and go, such as that of a notebook.
+// Keeper decides who may take a name, for a program whose parts come and go, such as that of a
+// notebook.
 type Keeper interface {
-	// MayTake reports whether something may be registered under a name. kind is what the registry holds; taken reports
-	// whether the name stands for something already, which is then replaced.
+	// MayTake reports whether something may be registered under a name. kind is what the registry
+	// holds; taken reports whether the name stands for something already, which is then replaced.
 	MayTake(kind, name string, taken bool) bool
 }
 
@@ -24,7 +25,8 @@ func (once) MayTake(_, _ string, taken bool) bool { return !taken }
 
 var keeper Keeper = once{}
 
-// SetKeeper has k decide from now on. It is called before anything is registered by several goroutines.
+// SetKeeper has k decide from now on. It is called before anything is registered by several
+// goroutines.
 func SetKeeper(k Keeper) { keeper = k }
 
 // Registry holds values by their names. It may be used from any goroutine.
@@ -35,7 +37,8 @@ type Registry[T any] struct {
 	all   map[string]T
 }
 
-// Add registers something. It panics if the name is empty, or taken and the [Keeper] does not have it replaced.
+// Add registers something. It panics if the name is empty, or taken and the [Keeper] does not have
+// it replaced.
 func (r *Registry[T]) Add(name string, x T) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -70,7 +73,8 @@ func (r *Registry[T]) Find(name string) (T, error) {
 	return x, nil
 }
 
-// OfType returns what was registered with a struct of x's type; declaration is the struct of an entry. Both may be pointers.
+// OfType returns what was registered with a struct of x's type; declaration is the struct of an
+// entry. Both may be pointers.
 func (r *Registry[T]) OfType(x any, declaration func(T) any) (found T, ok bool) {
 	t := StructOf(x)
 	for _, d := range r.All() {

@@ -62,8 +62,8 @@ func readHeader(r io.Reader) (h header, err error) {
 var (
 	// compound are entries with named fields, or with a shape of their own.
 	compound = regexp.MustCompile(`['"]descr['"]\s*:\s*[(\[{]`)
-	// entry is a key of a header and its value: a text, a tuple, a list or a word. Python 2 writes a u
-	// before texts.
+	// entry is a key of a header and its value: a text, a tuple, a list or a word. Python 2 writes
+	// a u before texts.
 	entry = regexp.MustCompile(`^\s*[uU]?['"](\w+)['"]\s*:\s*` +
 		`([uU]?'[^']*'|[uU]?"[^"]*"|\([^)]*\)|\[[^\]]*\]|[^\s,]+)\s*(,|$)\s*`)
 	quoted = regexp.MustCompile(`^[uU]?['"](.*)['"]$`)

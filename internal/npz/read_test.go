@@ -106,7 +106,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestHeaders: a header is a Python literal. What NumPy reads is read, and the rest is refused by its cause.
+// TestHeaders: a header is a Python literal. What NumPy reads is read, and the rest is refused by
+// its cause.
 func TestHeaders(t *testing.T) {
 	want := []float32{0, 1, 2, 3, 4, 5}
 	data := string(must.Get(binary.Append(nil, binary.LittleEndian, want))(t))
@@ -179,7 +180,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestBomb refuses zeros that unpack to a thousand times as many bytes, before it takes memory for them.
+// TestBomb refuses zeros that unpack to a thousand times as many bytes, before it takes memory for
+// them.
 func TestBomb(t *testing.T) {
 	const n = 10 << 20
 	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n), strings.Repeat("\x00", n))

@@ -1,4 +1,5 @@
-// Package origin says which code this program is, so that what other code has computed is not taken for its own.
+// Package origin says which code this program is, so that what other code has computed is not taken
+// for its own.
 package origin
 
 import (
@@ -15,8 +16,9 @@ import (
 
 const module = "github.com/parallelcl/parallelcl"
 
-// Version returns the version and the commit that the program was built from, as far as the build has recorded them.
-// Those of a program of another module, which has parts of its own, begin with its path.
+// Version returns the version and the commit that the program was built from, as far as the build
+// has recorded them. Those of a program of another module, which has parts of its own, begin with
+// its path.
 func Version() (version, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -43,13 +45,15 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 	return version, commit
 }
 
-// Program returns what tells this program from others that may compute something else. For pcl it is the version if it was
-// built from a release, or else the commit. If the build has recorded neither, or the files differed from the commit, or
-// it is another program, which may have parts of its own, it is a hash of the program itself. The host of a notebook's cells
-// puts another function in its place, since cells keep adding code to their program.
+// Program returns what tells this program from others that may compute something else. For pcl it
+// is the version if it was built from a release, or else the commit. If the build has recorded
+// neither, or the files differed from the commit, or it is another program, which may have parts of
+// its own, it is a hash of the program itself. The host of a notebook's cells puts another function
+// in its place, since cells keep adding code to their program.
 var Program = func() (string, error) { return thisProgram() }
 
-// CellMark stands in the name of a notebook's program after that of the module, before a hash of what cells have registered.
+// CellMark stands in the name of a notebook's program after that of the module, before a hash of
+// what cells have registered.
 const CellMark = "+cells-"
 
 var thisProgram = sync.OnceValues(func() (string, error) {
@@ -99,8 +103,9 @@ func sumOfThis() (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), nil
 }
 
-// inStock names the program of a cell in stock GoNB, where each cell is another program: by the module, which all share, and
-// for what this one may register by itself. It is "" for programs that are no cells.
+// inStock names the program of a cell in stock GoNB, where each cell is another program: by the
+// module, which all share, and for what this one may register by itself. It is "" for programs that
+// are no cells.
 func inStock(info *debug.BuildInfo) string {
 	if os.Getenv("GONB_PIPE") == "" {
 		return ""

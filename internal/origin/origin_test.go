@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestBuilt: pcl is known by its release or commit, so that it may be built again; other programs by what they are.
+// TestBuilt: pcl is known by its release or commit, so that it may be built again; other programs
+// by what they are.
 func TestBuilt(t *testing.T) {
 	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "false"}}
 	changed := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Fingerprint is a hash of the names, sizes and times of a module's Go files, without tests. It takes some milliseconds.
+// Fingerprint is a hash of the names, sizes and times of a module's Go files, without tests. It
+// takes some milliseconds.
 func Fingerprint(module string) string {
 	return hashOf(module, func(w io.Writer, path string, d fs.DirEntry) {
 		if info, err := d.Info(); err == nil {

@@ -3,7 +3,8 @@ package plural
 
 import "fmt"
 
-// Of is a number of things: "1 run", "2 runs". what is the singular of a noun whose plural ends in s.
+// Of is a number of things: "1 run", "2 runs". what is the singular of a noun whose plural ends in
+// s.
 func Of(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

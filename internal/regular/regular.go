@@ -1,5 +1,6 @@
-// Package regular opens files that users name, or that lie in folders which others may write to. What is no file of bytes on a disk
-// is refused: a named pipe would be waited for, and a device has no end.
+// Package regular opens files that users name, or that lie in folders which others may write to.
+// What is no file of bytes on a disk is refused: a named pipe would be waited for, and a device has
+// no end.
 package regular
 
 import (
@@ -10,7 +11,8 @@ import (
 	"syscall"
 )
 
-// Open opens a file to be read. The error is a [fs.PathError], also for a folder, a named pipe, a socket or a device.
+// Open opens a file to be read. The error is a [fs.PathError], also for a folder, a named pipe, a
+// socket or a device.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // which does not wait for whoever writes to a pipe
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestOpen: a file and a link to one are read; what else a path may name is refused at once, by what it is.
+// TestOpen: a file and a link to one are read; what else a path may name is refused at once, by
+// what it is.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -1,5 +1,5 @@
-// Package seed derives independent sources of random numbers from the one seed of a run. The state of a source can be
-// saved. Begin with [New].
+// Package seed derives independent sources of random numbers from the one seed of a run. The state
+// of a source can be saved. Begin with [New].
 package seed
 
 import (
@@ -14,8 +14,8 @@ type Source struct {
 	pcg *rand.PCG
 }
 
-// New returns the source of random numbers for one purpose in a run, for example New(1234, "shuffle", 3). Different
-// purposes or indices give unrelated sequences.
+// New returns the source of random numbers for one purpose in a run, for example New(1234,
+// "shuffle", 3). Different purposes or indices give unrelated sequences.
 func New(run uint64, purpose string, index ...int) *Source {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))

@@ -1,5 +1,5 @@
-// Package stamp notes what files of a cache are, so that a later program can tell whether they still are that: at once by
-// their sizes and times, and surely by their SHA-256.
+// Package stamp notes what files of a cache are, so that a later program can tell whether they
+// still are that: at once by their sizes and times, and surely by their SHA-256.
 package stamp
 
 import (
@@ -25,7 +25,8 @@ type Stamp struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Files are the stamps of files by their paths in a folder, or of files in any folders by their absolute paths.
+// Files are the stamps of files by their paths in a folder, or of files in any folders by their
+// absolute paths.
 type Files map[string]Stamp
 
 // ErrDamaged is the error of a file that is not what it was.
@@ -57,8 +58,9 @@ func In(ctx context.Context, dir string) (Files, error) {
 	return files, err
 }
 
-// Check compares the files with their stamps: those of another time, or if whole is set all, by their SHA-256. renewed says that
-// some have only another time, which the stamps have from now on. The error is that of the first file that is missing or damaged.
+// Check compares the files with their stamps: those of another time, or if whole is set all, by
+// their SHA-256. renewed says that some have only another time, which the stamps have from now on.
+// The error is that of the first file that is missing or damaged.
 func (f Files) Check(ctx context.Context, dir string, whole bool) (renewed bool, err error) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		was, path := f[name], filepath.Join(dir, name)

@@ -1,5 +1,5 @@
-// Package tempdir makes temporary folders that are removed at the latest when the program runs again after it was killed.
-// Begin with [Make].
+// Package tempdir makes temporary folders that are removed at the latest when the program runs
+// again after it was killed. Begin with [Make].
 package tempdir
 
 import (
@@ -21,9 +21,9 @@ type Dir struct {
 	unlock func()
 }
 
-// Make makes a folder whose name begins with a prefix. It first removes those with the same prefix that processes made which
-// no longer live, each after its function in ended, if any, has been called with it. Nobody tells how old a folder is:
-// each is locked by its process.
+// Make makes a folder whose name begins with a prefix. It first removes those with the same prefix
+// that processes made which no longer live, each after its function in ended, if any, has been
+// called with it. Nobody tells how old a folder is: each is locked by its process.
 func Make(prefix string, ended ...func(dir string)) (Dir, error) {
 	sweep(prefix, ended)
 	for {

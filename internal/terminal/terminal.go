@@ -1,4 +1,5 @@
-// Package terminal shows progress: in one line that changes on a terminal, and as a line every few seconds elsewhere.
+// Package terminal shows progress: in one line that changes on a terminal, and as a line every few
+// seconds elsewhere.
 package terminal
 
 import (

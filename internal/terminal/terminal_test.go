@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestLine: elsewhere than on a terminal lines are seconds apart; on one, a text takes the place of the one before, and is removed.
+// TestLine: elsewhere than on a terminal lines are seconds apart; on one, a text takes the place of
+// the one before, and is removed.
 func TestLine(t *testing.T) {
 	for live, want := range map[bool]string{false: "b\n", true: wipe + "b" + wipe} {
 		var out bytes.Buffer

@@ -25,8 +25,9 @@ var regen = flag.Bool("regen", false, "write api/0.1.txt anew")
 
 const apiFile = "api/0.1.txt"
 
-// TestAPI: the exported names and types of the packages that docs/promises.md lists are those of api/0.1.txt, so that
-// a break is a decision. After a decision: go test ./internal/texts -run API -regen.
+// TestAPI: the exported names and types of the packages that docs/promises.md lists are those of
+// api/0.1.txt, so that a break is a decision. After a decision: go test ./internal/texts -run API
+// -regen.
 func TestAPI(t *testing.T) {
 	packages := promisedPackages(t)
 	got := strings.Join(surface(t, packages), "\n") + "\n"

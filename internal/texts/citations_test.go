@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// texts returns the files that people read, by path. Made-up notebooks and pages in testdata are none.
+// texts returns the files that people read, by path. Made-up notebooks and pages in testdata are
+// none.
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -68,8 +69,8 @@ var (
 	beforeIsList = regexp.MustCompile(`§[\d.]+(?:,| and)$`)
 )
 
-// citations finds what a text cites: "docs/method.md §2.1, §2.2", "(van der Maaten 2014, §4.2)", and in a
-// document also its own sections.
+// citations finds what a text cites: "docs/method.md §2.1, §2.2", "(van der Maaten 2014, §4.2)",
+// and in a document also its own sections.
 func citations(file, text string) (out []citation) {
 	for _, m := range section.FindAllStringSubmatchIndex(text, -1) {
 		before := strings.TrimRight(text[:m[0]], " \t\n/#([")
@@ -89,7 +90,8 @@ func citations(file, text string) (out []citation) {
 	return out
 }
 
-// TestCitedSectionsExist: whoever reads a citation finds the section, in this repository or in print.
+// TestCitedSectionsExist: whoever reads a citation finds the section, in this repository or in
+// print.
 func TestCitedSectionsExist(t *testing.T) {
 	all, cited := texts(t), 0
 	for file, text := range all {
@@ -120,9 +122,10 @@ func TestCitedSectionsExist(t *testing.T) {
 	}
 }
 
-// TestNamedDocumentsExist: no text sends its reader to a document that is not in the repository. What is
-// written in capitals and cited like a document, as in `THESIS §3` or `THESIS.md`, is one too. The last names
-// in the pattern are those of texts that were cited once and never part of the repository.
+// TestNamedDocumentsExist: no text sends its reader to a document that is not in the repository.
+// What is written in capitals and cited like a document, as in `THESIS §3` or `THESIS.md`, is one
+// too. The last names in the pattern are those of texts that were cited once and never part of the
+// repository.
 func TestNamedDocumentsExist(t *testing.T) {
 	document := regexp.MustCompile(`[\w/.-]*\w\.md\b`)
 	capitals := regexp.MustCompile(`\b[A-Z]{4,}(?: "|,? §)|\b(?:METHODS|PROTOCOL|PLATFORM|DESIGN)\b`)
@@ -153,7 +156,8 @@ func comments(file, text string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^\s*//.*$`).FindAllString(text, -1), "\n")
 }
 
-// TestLinksLeadSomewhere: relative links between the documents lead to files and headings that are there.
+// TestLinksLeadSomewhere: relative links between the documents lead to files and headings that are
+// there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	all, links := texts(t), 0
 	paths := sources(t)

@@ -15,8 +15,8 @@ var quoted = map[string][]string{
 		"examples/own/main.go", "examples/own/older.go", "examples/own/older_test.go", "examples/regression/main.go"},
 }
 
-// TestCodeIsQuoted: the Go code of these documents stands in the files word for word, so that it compiles and does
-// what the tests of these files show.
+// TestCodeIsQuoted: the Go code of these documents stands in the files word for word, so that it
+// compiles and does what the tests of these files show.
 func TestCodeIsQuoted(t *testing.T) {
 	block := regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 	for document, files := range quoted {

@@ -17,7 +17,8 @@ import (
 // severalDoors are packages with more than one door.
 var severalDoors = []string{"viz/nb", "viz/report"}
 
-// TestDoors: a panic of code of others becomes an error only at the doors that CONTRIBUTING lists, one in each package.
+// TestDoors: a panic of code of others becomes an error only at the doors that CONTRIBUTING lists,
+// one in each package.
 func TestDoors(t *testing.T) {
 	_, list, _ := strings.Cut(read(t, "CONTRIBUTING.md"), "\n## Errors\n")
 	list, _, _ = strings.Cut(list, "\n## ")

@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/parallelcl/parallelcl/"
 
-// mayImport lists, for each package, which of our packages it may import. Any package outside of internal/ may also import
-// the small tools in it. CONTRIBUTING says what the packages hold.
+// mayImport lists, for each package, which of our packages it may import. Any package outside of
+// internal/ may also import the small tools in it. CONTRIBUTING says what the packages hold.
 var mayImport = map[string]string{
 	"bench/record":                 "pcl/results",
 	"bindings/c":                   "emgd pcl/weigh",
@@ -99,18 +99,20 @@ var mayImport = map[string]string{
 	"internal/texts":               "",
 }
 
-// isTool says whether a package is one of the small tools that packages outside of internal/ may import unasked.
-// The others are the notebook kernel, which code a result is of, and what only tests import.
+// isTool says whether a package is one of the small tools that packages outside of internal/ may
+// import unasked. The others are the notebook kernel, which code a result is of, and what only
+// tests import.
 func isTool(pkg string) bool {
 	return strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "internal/kernel") &&
 		!slices.Contains([]string{"internal/origin", "internal/invented", "internal/must"}, pkg)
 }
 
-// strict says whether a package's table entry lists the tools too: those of internal/ and the mathematics.
+// strict says whether a package's table entry lists the tools too: those of internal/ and the
+// mathematics.
 func strict(pkg string) bool { return strings.HasPrefix(pkg, "internal/") || pkg == "emgd" }
 
-// TestImports: data flows one way, and the learner knows neither data sets nor what is made of its results.
-// Only the command line may import everything.
+// TestImports: data flows one way, and the learner knows neither data sets nor what is made of its
+// results. Only the command line may import everything.
 func TestImports(t *testing.T) {
 	for _, p := range sources(t) {
 		dir := path.Dir(p)
@@ -137,13 +139,15 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// kernelTools are the packages outside of internal/kernel that the notebook kernel needs. It could leave the module with them.
+// kernelTools are the packages outside of internal/kernel that the notebook kernel needs. It could
+// leave the module with them.
 var kernelTools = []string{
 	"internal/atomicfile", "internal/ctxio", "internal/filelock", "internal/origin", "internal/printable", "internal/regular",
 	"internal/stamp", "internal/tempdir",
 }
 
-// TestKernelApart: the notebook kernel knows no learner, no data set and no figure, directly or through others.
+// TestKernelApart: the notebook kernel knows no learner, no data set and no figure, directly or
+// through others.
 func TestKernelApart(t *testing.T) {
 	var list []string // of what it needs, and of what that needs
 	for pkg := range mayImport {

@@ -117,7 +117,8 @@ var (
 	identifier  = regexp.MustCompile(`^&?(?:([A-Za-z]\w*)\.)?([A-Za-z]\w*)(?:[({].*)?$`)
 )
 
-// notOurs are words in backticks that are programs, variables of the environment, keys or placeholders.
+// notOurs are words in backticks that are programs, variables of the environment, keys or
+// placeholders.
 var notOurs = []string{"perf", "recover", "ExampleXxx", "PARALLELCL_DATA"}
 
 // has says whether a name, perhaps behind that of its package or of its type, is declared.
@@ -128,8 +129,8 @@ func (c code) has(qualifier, name string) bool {
 	return c.declared[name]
 }
 
-// TestContributingNamesCode: each identifier that CONTRIBUTING has in backticks is declared somewhere, and each folder
-// is there (see TestNamedFilesExist).
+// TestContributingNamesCode: each identifier that CONTRIBUTING has in backticks is declared
+// somewhere, and each folder is there (see TestNamedFilesExist).
 func TestContributingNamesCode(t *testing.T) {
 	c, text, paths := parsed(t), read(t, "CONTRIBUTING.md"), sources(t)
 	seen := 0
@@ -147,7 +148,8 @@ func TestContributingNamesCode(t *testing.T) {
 	}
 }
 
-// TestContributingTable: the packages in CONTRIBUTING's table are there, and those in its last column are imported.
+// TestContributingTable: the packages in CONTRIBUTING's table are there, and those in its last
+// column are imported.
 func TestContributingTable(t *testing.T) {
 	c, rows := parsed(t), 0
 	for _, line := range strings.Split(read(t, "CONTRIBUTING.md"), "\n") {
@@ -184,7 +186,8 @@ func beside(before []string, name string) string {
 	return name
 }
 
-// importsFrom says whether code in a folder, or below it, imports a package, which may be named by the end of its path.
+// importsFrom says whether code in a folder, or below it, imports a package, which may be named by
+// the end of its path.
 func (c code) importsFrom(dir, name string) bool {
 	for from, list := range c.imports {
 		if from != dir && !strings.HasPrefix(from, dir+"/") {

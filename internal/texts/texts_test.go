@@ -1,4 +1,5 @@
-// Package texts checks that documents and comments cite only what is there, and which package imports which.
+// Package texts checks that documents and comments cite only what is there, and which package
+// imports which.
 package texts
 
 import (

@@ -1,6 +1,7 @@
-// Package build makes programs of a notebook's cells with Go's own compiler and linker: the host, in which all cells run,
-// and a plugin for each cell, or where there are no plugins, a host for each cell that has it and all earlier ones. It calls
-// them directly, since the go command would take longer than they do.
+// Package build makes programs of a notebook's cells with Go's own compiler and linker: the host,
+// in which all cells run, and a plugin for each cell, or where there are no plugins, a host for
+// each cell that has it and all earlier ones. It calls them directly, since the go command would
+// take longer than they do.
 package build
 
 import (
@@ -101,8 +102,8 @@ func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list [
 	return list, err
 }
 
-// Run runs a program in a process group of its own, which ends with all that it has started when ctx does, and returns its
-// output. The error of one that fails has what it said.
+// Run runs a program in a process group of its own, which ends with all that it has started when
+// ctx does, and returns its output. The error of one that fails has what it said.
 func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	return run(ctx, dir, "GOFLAGS=", name, args...)
 }
@@ -158,8 +159,8 @@ func (c *Cells) Commit(one *cell.Cell) {
 	c.IDs = append(c.IDs, one.ID)
 }
 
-// fetch brings packages that the host does not have, from the module cache or the network. They come into what is linked for
-// the cells that import them, never into the module's go.mod.
+// fetch brings packages that the host does not have, from the module cache or the network. They
+// come into what is linked for the cells that import them, never into the module's go.mod.
 func (c *Cells) fetch(ctx context.Context, paths []string) error {
 	dir, err := c.ModuleDir()
 	if err != nil {
@@ -189,8 +190,8 @@ func (c *Cells) fetch(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// Link links cells into a plugin with a function Replay, in which some declare what they do, and Run, which runs others. Where
-// there are no plugins, it is a host that has these cells.
+// Link links cells into a plugin with a function Replay, in which some declare what they do, and
+// Run, which runs others. Where there are no plugins, it is a host that has these cells.
 func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	cells, err := c.Package(name, replay, run...)
@@ -223,11 +224,13 @@ func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string
 
 const (
 	rtPackage = "github.com/parallelcl/parallelcl/internal/kernel/rt"
-	// versions is a version script of the linker. Plugins share the types of the cells' package, and nothing else of it.
+	// versions is a version script of the linker. Plugins share the types of the cells' package,
+	// and nothing else of it.
 	versions = `{ local: "go:link.pkghash.nb/main"; "go:link.pkghashbytes.nb/main"; nb?main.*; };`
 )
 
-// ownSymbols returns the flags of the C linker by which a plugin has functions and variables of its own.
+// ownSymbols returns the flags of the C linker by which a plugin has functions and variables of its
+// own.
 func (g Go) ownSymbols(dir string) (flags string, err error) {
 	file := filepath.Join(dir, "versions")
 	if err := os.WriteFile(file, []byte(versions), 0o600); err != nil {
@@ -288,7 +291,8 @@ func (c *Cells) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is not there, it is made.
+// ModuleDir returns the folder of the cells' own module, which requires what ours does. If it is
+// not there, it is made.
 func (c *Cells) ModuleDir() (dir string, err error) {
 	dir = filepath.Join(c.dir, "module")
 	if _, err := os.Stat(dir); err == nil {

@@ -20,14 +20,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
-// hostPackage has the function Main of the host's program, whose text begins with its import. It is the module's, so that the
-// kernel needs nothing of what it hands over.
+// hostPackage has the function Main of the host's program, whose text begins with its import. It is
+// the module's, so that the kernel needs nothing of what it hands over.
 const (
 	hostPackage = "github.com/parallelcl/parallelcl/internal/kernelhost"
 	importHost  = "import host \"" + hostPackage + "\"\n"
 )
 
-// loader is the rest of a host that loads plugins. Package plugin is nowhere else: with it a program is linked as a whole.
+// loader is the rest of a host that loads plugins. Package plugin is nowhere else: with it a
+// program is linked as a whole.
 const loader = `import "plugin"
 func main() {
 	host.Main(func(file, name string) (any, error) {
@@ -56,8 +57,8 @@ type Host struct {
 // hostFile describes a host in its folder.
 const hostFile = "host.json"
 
-// Read reads the host in the folder of a kernel. It returns a host with an error where its program or packages, which are in
-// Go's cache, are gone or damaged, as far as sizes and times show it.
+// Read reads the host in the folder of a kernel. It returns a host with an error where its program
+// or packages, which are in Go's cache, are gone or damaged, as far as sizes and times show it.
 func Read(dir string) (*Host, error) {
 	file, h := filepath.Join(dir, hostFile), new(Host)
 	data, err := os.ReadFile(file)
@@ -97,7 +98,8 @@ func (h *Host) note(format string, values ...any) {
 	}
 }
 
-// Current returns the host of the same module as it is now: this one, or that of its folder, or else it is built, which it notes.
+// Current returns the host of the same module as it is now: this one, or that of its folder, or
+// else it is built, which it notes.
 func (h *Host) Current(ctx context.Context) (*Host, error) {
 	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module), Note: h.Note}
 	if there, _ := h.there(now); there != nil {
@@ -167,8 +169,9 @@ func (h *Host) make(ctx context.Context) error {
 	return err
 }
 
-// compile builds the packages, and notes what they are. The go command looks only at the sizes of the archives in its cache,
-// whose names are their checksums: a damaged one is removed, and built again.
+// compile builds the packages, and notes what they are. The go command looks only at the sizes of
+// the archives in its cache, whose names are their checksums: a damaged one is removed, and built
+// again.
 func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 	for try := range 2 {
 		h.Files = stamp.Files{}
@@ -197,8 +200,9 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 	return nil
 }
 
-// build builds a program that can import the module's internal packages, in the system's own mode: what is compiled for plugins
-// and linked to a program has types whose pointers the garbage collector does not find.
+// build builds a program that can import the module's internal packages, in the system's own mode:
+// what is compiled for plugins and linked to a program has types whose pointers the garbage
+// collector does not find.
 func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernelhost", "main")
 	overlay := filepath.Join(dir, "overlay.json")
@@ -224,10 +228,12 @@ func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	return err
 }
 
-// unwanted are parts of the standard library whose import does something, or that no notebook needs in each of its cells.
+// unwanted are parts of the standard library whose import does something, or that no notebook needs
+// in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
-// importable lists the packages that cells can import: those of the module and of the standard library.
+// importable lists the packages that cells can import: those of the module and of the standard
+// library.
 func (h *Host) importable(ctx context.Context) ([]string, error) {
 	const list = `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`
 	out, err := run(ctx, h.Module, h.Go.CGO, h.Go.Command, "list", "-e", "-f", list, "./...", "std")
@@ -239,9 +245,9 @@ func (h *Host) importable(ctx context.Context) ([]string, error) {
 	}), nil
 }
 
-// Install builds the kernel and its host into a folder, and returns the program that Jupyter starts. This downloads what the
-// module requires and compiles all packages, so that for the user's first cell only the cell itself has to be compiled. A host
-// that is there is verified.
+// Install builds the kernel and its host into a folder, and returns the program that Jupyter
+// starts. This downloads what the module requires and compiles all packages, so that for the user's
+// first cell only the cell itself has to be compiled. A host that is there is verified.
 func Install(ctx context.Context, dir, module string, note func(line string)) (start string, err error) {
 	g, err := FindTools(ctx, module)
 	if err != nil {

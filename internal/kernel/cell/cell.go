@@ -1,5 +1,6 @@
-// Package cell translates the cells of a notebook into Go. All cells are one package, [Path], of which each plugin has the
-// part that its cell needs. Nothing here builds or runs a program. Begin with [Read], [Notebook] and the entities of entity.go.
+// Package cell translates the cells of a notebook into Go. All cells are one package, [Path], of
+// which each plugin has the part that its cell needs. Nothing here builds or runs a program. Begin
+// with [Read], [Notebook] and the entities of entity.go.
 package cell
 
 import (
@@ -101,8 +102,9 @@ func rank(p string) int {
 	return 3
 }
 
-// packageFor returns the package that a name before dots means, of which a cell uses some names, or nil. A name that an earlier
-// cell has declared means a package only if what it stands for has nothing of these names.
+// packageFor returns the package that a name before dots means, of which a cell uses some names, or
+// nil. A name that an earlier cell has declared means a package only if what it stands for has
+// nothing of these names.
 func (nb *Notebook) packageFor(name string, used []string) (first *types.Package) {
 	s, declared := nb.symbols[name]
 	has := func(use string) bool {
@@ -146,7 +148,8 @@ func typeName(o types.Object) string {
 	return types.TypeString(o.Type(), packageName)
 }
 
-// packageName is how a user reads the name of a package. Cells say nothing before the names of their own.
+// packageName is how a user reads the name of a package. Cells say nothing before the names of
+// their own.
 func packageName(p *types.Package) string {
 	if p.Path() == Path {
 		return ""
@@ -160,7 +163,8 @@ func kindOf(o types.Object) string {
 	return kind
 }
 
-// Commit makes what a cell declares known to later cells. From then on a process may have loaded it.
+// Commit makes what a cell declares known to later cells. From then on a process may have loaded
+// it.
 func (nb *Notebook) Commit(c *Cell) {
 	defer nb.lock()()
 	maps.Copy(nb.symbols, c.symbols)

@@ -231,7 +231,8 @@ func FuzzTranslate(f *testing.F) {
 	})
 }
 
-// Names of earlier cells are what they are also while a cell is being written: no text makes the translation panic.
+// Names of earlier cells are what they are also while a cell is being written: no text makes the
+// translation panic.
 func TestEachPrefix(t *testing.T) {
 	nb := notebook(t)
 	run := func(code string) error {

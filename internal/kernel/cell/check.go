@@ -39,8 +39,8 @@ type Cell struct {
 	translation
 }
 
-// understand reads and checks code. carry names what earlier cells have declared that comes along, but for what was dropped. What it
-// returns is of use also with an error.
+// understand reads and checks code. carry names what earlier cells have declared that comes along,
+// but for what was dropped. What it returns is of use also with an error.
 func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[string]string) (*Cell, error) {
 	fset := token.NewFileSet()
 	p, err := parse(fset, s)
@@ -72,7 +72,8 @@ func isStatement(p part) bool {
 	return isStmt || p.defines
 }
 
-// define finds what the cell declares. It returns the names that are only assigned to, which are blank for the checker.
+// define finds what the cell declares. It returns the names that are only assigned to, which are
+// blank for the checker.
 func (c *Cell) define() (again map[*ast.Ident]string) {
 	again = map[*ast.Ident]string{}
 	var lines []*ast.ValueSpec
@@ -97,8 +98,9 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 	return again
 }
 
-// defineValues takes a definition without a type as := is in a function: a name that the cell has already is only assigned to, if
-// another one is new. On the right, a variable that the cell does not have yet is what it was before, and is given our mark.
+// defineValues takes a definition without a type as := is in a function: a name that the cell has
+// already is only assigned to, if another one is new. On the right, a variable that the cell does
+// not have yet is what it was before, and is given our mark.
 func (c *Cell) defineValues(s *ast.ValueSpec, variables map[string]bool, again map[*ast.Ident]string) {
 	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[id.Name] })
 	for _, value := range s.Values {
@@ -171,7 +173,8 @@ func (c *Cell) mistake(at token.Pos, text string) {
 	c.wrong.Add(c.fset.Position(at), text)
 }
 
-// findNames finds the packages that the cell imports and those that it leaves out. It refuses names that are ours.
+// findNames finds the packages that the cell imports and those that it leaves out. It refuses names
+// that are ours.
 func (c *Cell) findNames() {
 	used := map[string][]string{} // names before dots that the cell does not declare, with what follows the dots
 	for _, p := range c.parts {
@@ -241,8 +244,8 @@ func (nb *Notebook) imported(s *ast.ImportSpec) (name string, pkg *types.Package
 	return pkg.Name(), pkg, nil
 }
 
-// see puts something into the scope of the cell, unless the name means something else already. By the name of a dot, all names
-// of a package come there.
+// see puts something into the scope of the cell, unless the name means something else already. By
+// the name of a dot, all names of a package come there.
 func (c *Cell) see(o types.Object) {
 	p, imported := o.(*types.PkgName)
 	switch {
@@ -260,7 +263,8 @@ func (c *Cell) see(o types.Object) {
 	}
 }
 
-// seeEarlier puts the names of earlier cells into the scope, those imported by a dot last, and those that every cell has.
+// seeEarlier puts the names of earlier cells into the scope, those imported by a dot last, and
+// those that every cell has.
 func (c *Cell) seeEarlier() {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(c.nb.symbols))) {
 		c.see(c.nb.symbols[name].obj)

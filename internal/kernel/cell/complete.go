@@ -13,7 +13,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Proposal is what may stand at a place in a cell. The signature is the type of a value or the path of a package.
+// Proposal is what may stand at a place in a cell. The signature is the type of a value or the path
+// of a package.
 type Proposal struct{ Text, Kind, Signature string }
 
 // jupyterKinds are the names that front ends have for kinds.
@@ -22,7 +23,8 @@ var jupyterKinds = map[string]string{"func": "function", "var": "variable", "con
 // cursor is the name that stands where something is to be completed.
 const cursor = our + "cursor"
 
-// Complete proposes names that may stand at an offset of a cell, in place of what is there from start on.
+// Complete proposes names that may stand at an offset of a cell, in place of what is there from
+// start on.
 func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposal) {
 	defer nb.lock()()
 	start, objects := nb.objectsAt(code, offset)
@@ -45,7 +47,8 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 	return "", ""
 }
 
-// objectsAt lists what may stand at an offset of a cell, sorted by name. From start on there is the begin of its name.
+// objectsAt lists what may stand at an offset of a cell, sorted by name. From start on there is the
+// begin of its name.
 func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
 	src := Read("In[0]", code[:start])

@@ -11,11 +11,13 @@ import (
 	"strings"
 )
 
-// All cells are one package for the compiler, and each plugin has the part of it that its cell needs. The dynamic linker makes one of
-// the type descriptors of one name, so a declaration must be the same wherever it stands: what cells declare has an identifier that
-// nothing else ever has, and a text that never changes. A type is called as its cell calls it; one that is declared again gets a
-// suffix, since reflection shows its name. Variables and functions live behind pointers that package rt keeps, methods are functions
-// that the methods of the type call, so that a new body reaches those who call the old one. Other functions of a plugin are its own.
+// All cells are one package for the compiler, and each plugin has the part of it that its cell
+// needs. The dynamic linker makes one of the type descriptors of one name, so a declaration must be
+// the same wherever it stands: what cells declare has an identifier that nothing else ever has, and
+// a text that never changes. A type is called as its cell calls it; one that is declared again gets
+// a suffix, since reflection shows its name. Variables and functions live behind pointers that
+// package rt keeps, methods are functions that the methods of the type call, so that a new body
+// reaches those who call the old one. Other functions of a plugin are its own.
 
 // Path is the import path of the cells' package.
 const Path = "nb/main"
@@ -360,8 +362,8 @@ func (c *Cell) structOf(s *types.Struct) string {
 	return b.String() + " }"
 }
 
-// embedded writes an embedded field whose type has been written. Its name is that of the type in the cell, for which the package has
-// an alias.
+// embedded writes an embedded field whose type has been written. Its name is that of the type in
+// the cell, for which the package has an alias.
 func (c *Cell) embedded(t types.Type, text string) string {
 	p, isPointer := t.(*types.Pointer)
 	if isPointer {

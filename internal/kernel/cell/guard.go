@@ -20,13 +20,15 @@ func ours(name string, at ast.Node) ast.Expr {
 // calls is a statement that calls a function.
 func calls(name string) ast.Stmt { return text(name + "()") }
 
-// halts is a statement that ends the goroutine if its cell was stopped. It costs a comparison while no cell was: "Stopped" while
-// one was just stopped, "Left" as long as one that was stopped may wait for something.
+// halts is a statement that ends the goroutine if its cell was stopped. It costs a comparison while
+// no cell was: "Stopped" while one was just stopped, "Left" as long as one that was stopped may
+// wait for something.
 func (c *Cell) halts(while string) ast.Stmt {
 	return text(fmt.Sprintf("if %[1]s.%[2]s() { %[1]s.Halt(%[3]d) }", runtimeName, while, c.ID))
 }
 
-// interruptible has a loop end with its cell. One that waits for others looks for longer whether it was stopped.
+// interruptible has a loop end with its cell. One that waits for others looks for longer whether it
+// was stopped.
 func (c *Cell) interruptible(loop ast.Node, b *ast.BlockStmt) {
 	while := "Stopped"
 	ast.Inspect(loop, func(n ast.Node) bool {
@@ -53,9 +55,10 @@ func (c *Cell) interruptible(loop ast.Node, b *ast.BlockStmt) {
 	b.List = append([]ast.Stmt{c.halts(while)}, b.List...)
 }
 
-// rewrite writes names from outside of functions as the translation must. It keeps the cell's own code from ending the program
-// that all cells share, and lets the user stop it: loops and functions ask whether they were stopped, and os.Exit and log.Fatal
-// panic, which ends the cell; see also guardLeaving.
+// rewrite writes names from outside of functions as the translation must. It keeps the cell's own
+// code from ending the program that all cells share, and lets the user stop it: loops and functions
+// ask whether they were stopped, and os.Exit and log.Fatal panic, which ends the cell; see also
+// guardLeaving.
 func (c *Cell) rewrite(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
@@ -93,8 +96,8 @@ func (c *Cell) rewrite(n ast.Node) bool {
 	return true
 }
 
-// guardCall has what is called with the standard input ask the user: elsewhere os.Stdin is what it is, empty. It lets a cell that
-// runs again declare its flags again.
+// guardCall has what is called with the standard input ask the user: elsewhere os.Stdin is what it
+// is, empty. It lets a cell that runs again declare its flags again.
 func (c *Cell) guardCall(call *ast.CallExpr) {
 	name, pkg := c.callee(call)
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && pkg == "fmt" && strings.HasPrefix(name, "Scan") {
@@ -124,8 +127,8 @@ func (c *Cell) isStdin(s *ast.SelectorExpr) bool {
 	return o != nil && o.Name() == "Stdin" && packagePath(o) == "os"
 }
 
-// show shows the value of the cell's last expression. What a function of package fmt returns is nobody's result, and neither
-// is what is received or written.
+// show shows the value of the cell's last expression. What a function of package fmt returns is
+// nobody's result, and neither is what is received or written.
 func (c *Cell) show(s *ast.ExprStmt) {
 	tv, by := c.info.Types[s.X], ".Show"
 	_, several := tv.Type.(*types.Tuple)

@@ -13,11 +13,13 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// A panic in a goroutine that a library has started ends the process, and with it the state of all cells. So each function that
-// can leave a cell defers a guard: a function literal, a method that an interface of a library can have, a goroutine; and what
-// stands for a declared function where its value is used. Calls by name, as in a recursion, cost nothing.
+// A panic in a goroutine that a library has started ends the process, and with it the state of all
+// cells. So each function that can leave a cell defers a guard: a function literal, a method that
+// an interface of a library can have, a goroutine; and what stands for a declared function where
+// its value is used. Calls by name, as in a recursion, cost nothing.
 //
-// guardLeaving returns a function or a statement with guards. leaves says whether a function can leave the cell itself.
+// guardLeaving returns a function or a statement with guards. leaves says whether a function can
+// leave the cell itself.
 func (c *Cell) guardLeaving(n ast.Node, leaves bool) ast.Node {
 	goes := map[*ast.FuncLit]bool{} // of go statements
 	return astutil.Apply(n, func(at *astutil.Cursor) bool {
@@ -49,7 +51,8 @@ func (c *Cell) guardLeaving(n ast.Node, leaves bool) ast.Node {
 	})
 }
 
-// escaping are the local variables whose values can leave the cell: those that are used for more than to be called or set.
+// escaping are the local variables whose values can leave the cell: those that are used for more
+// than to be called or set.
 func (c *Cell) escaping() map[types.Object]bool {
 	escaping := map[types.Object]bool{}
 	for _, p := range c.parts {
@@ -94,7 +97,8 @@ func (c *Cell) staysLocal(f *ast.FuncLit, parent ast.Node) bool {
 	return o != nil && o.Parent() != nil && o.Pkg() == c.pkg && o.Parent() != c.scope && !c.escapes[o]
 }
 
-// begins has a function begin with the question whether its cell was stopped, and before that with a guard if it can leave the cell.
+// begins has a function begin with the question whether its cell was stopped, and before that with
+// a guard if it can leave the cell.
 func (c *Cell) begins(b *ast.BlockStmt, leaves bool) {
 	b.List = append([]ast.Stmt{c.halts("Stopped")}, b.List...)
 	if leaves {
@@ -110,7 +114,8 @@ func (c *Cell) guardText() string {
 // text is a statement that is written already.
 func text(code string) ast.Stmt { return &ast.ExprStmt{X: ast.NewIdent(code)} }
 
-// isFuncValue says whether an expression is the value of a function or a method that a cell has declared.
+// isFuncValue says whether an expression is the value of a function or a method that a cell has
+// declared.
 func (c *Cell) isFuncValue(e ast.Expr, at *astutil.Cursor) bool {
 	switch parent := at.Parent().(type) {
 	case *ast.CallExpr:
@@ -146,7 +151,8 @@ func (c *Cell) isFuncValue(e ast.Expr, at *astutil.Cursor) bool {
 // hidden finds names that only other packages can write.
 var hidden = regexp.MustCompile("\x00[^.]*\\.[a-z_]")
 
-// standIn is a function that calls the one that is the value of an expression. If its type can't be written, it is that itself.
+// standIn is a function that calls the one that is the value of an expression. If its type can't be
+// written, it is that itself.
 func (c *Cell) standIn(e ast.Expr) ast.Expr {
 	sig, ok := c.info.TypeOf(e).Underlying().(*types.Signature)
 	if !ok {
@@ -181,8 +187,8 @@ func (c *Cell) standIn(e ast.Expr) ast.Expr {
 	return &ast.CallExpr{Fun: &ast.Ident{NamePos: e.Pos(), Name: code}, Args: []ast.Expr{e}, Rparen: e.End()}
 }
 
-// guarded is a go statement whose goroutine has a function of the cell, with a guard, around what is called. Functions and values
-// are those of when the statement runs.
+// guarded is a go statement whose goroutine has a function of the cell, with a guard, around what
+// is called. Functions and values are those of when the statement runs.
 func (c *Cell) guarded(g *ast.GoStmt) ast.Stmt {
 	block := &ast.BlockStmt{Lbrace: g.Go}
 	keep := func(e ast.Expr) (kept []ast.Expr) {

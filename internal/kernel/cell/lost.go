@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// A variable is lost when its process ends and its value is not saved. Until it has a value again, cells that read it are refused,
-// also where a function does that they call; else they would find zero there.
+// A variable is lost when its process ends and its value is not saved. Until it has a value again,
+// cells that read it are refused, also where a function does that they call; else they would find
+// zero there.
 
 // losses is what a notebook knows of values.
 type losses struct {
@@ -20,7 +21,8 @@ type losses struct {
 	sets     map[string][]string // to what functions give values, before they read it
 }
 
-// Lose notes that variables have lost their values: all but some. It returns the names of those that had them.
+// Lose notes that variables have lost their values: all but some. It returns the names of those
+// that had them.
 func (nb *Notebook) Lose(when string, but ...string) (names []string) {
 	for _, v := range nb.Names("var") {
 		if !slices.Contains(but, v.Name) && nb.lost[v.Name] == "" {
@@ -72,7 +74,8 @@ func (c *Cell) readsLost() error {
 	return c.wrong.Err()
 }
 
-// leadsToLost returns the lost variable that a name stands for, or that the function of that name reads.
+// leadsToLost returns the lost variable that a name stands for, or that the function of that name
+// reads.
 func (nb *Notebook) leadsToLost(name string, seen map[string]bool) string {
 	switch {
 	case seen[name] || len(nb.lost) == 0:
@@ -113,7 +116,8 @@ func (c *Cell) remember() {
 	}
 }
 
-// uses finds what a part of a cell mentions of what cells have declared. A variable that it gives a value before is not among them.
+// uses finds what a part of a cell mentions of what cells have declared. A variable that it gives a
+// value before is not among them.
 func (c *Cell) uses(n ast.Node, given map[string]bool, found func(at *ast.Ident, name string)) {
 	var visit func(n ast.Node) bool
 	sets := func(values []ast.Expr, names []*ast.Ident) {

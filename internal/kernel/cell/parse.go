@@ -22,7 +22,8 @@ type Source struct {
 	Go       string    // the cell with blanks in place of the commands, so that nothing else moves
 }
 
-// Command is a line of a cell that is a command of the notebook: !SHELL or %NAME. Lines that end in a backslash go on.
+// Command is a line of a cell that is a command of the notebook: !SHELL or %NAME. Lines that end in
+// a backslash go on.
 type Command struct {
 	Line int // from 1
 	Text string
@@ -34,8 +35,8 @@ var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": tr
 // commentPrefix may stand before a command, which is then a comment for other tools.
 const commentPrefix = "//gonb:"
 
-// Read takes a cell apart. A line is a command only where a Go statement could begin: inside of a string, a comment or
-// an expression it is text.
+// Read takes a cell apart. A line is a command only where a Go statement could begin: inside of a
+// string, a comment or an expression it is text.
 func Read(file, code string) Source {
 	first, body, _ := strings.Cut(strings.TrimLeft(code, "\n"), "\n")
 	first = strings.TrimSpace(strings.TrimPrefix(first, commentPrefix))
@@ -129,11 +130,12 @@ func (s Source) place(at int) token.Position {
 
 func (s Source) end() token.Position { return s.place(len(strings.TrimRight(s.Go, " \t\n"))) }
 
-// outside begins what the parser reads only outside of functions; all else it reads only inside, or everywhere.
+// outside begins what the parser reads only outside of functions; all else it reads only inside, or
+// everywhere.
 var outside = regexp.MustCompile(`^(import |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
 
-// Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or "invalid". After incomplete code, a
-// next line is indented by depth.
+// Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or
+// "invalid". After incomplete code, a next line is indented by depth.
 func Complete(code string) (status string, depth int) {
 	s := Read("", code)
 	p, err := parse(token.NewFileSet(), s)
@@ -147,7 +149,8 @@ func Complete(code string) (status string, depth int) {
 	return "invalid", 0
 }
 
-// part is a part of a cell: a statement, an import, or a declaration of one name or of variables that belong together.
+// part is a part of a cell: a statement, an import, or a declaration of one name or of variables
+// that belong together.
 type part struct {
 	node ast.Node
 	name string // of a function or type, or of a method: T.M
@@ -173,8 +176,9 @@ type parsed struct {
 	program bool // it is a whole file, with a package clause
 }
 
-// parse cuts the Go code of a cell into its parts, one statement after the other. Each import, each type and each line of variables
-// is one; the lines of constants belong together. With an error, it has what parses before the tenth.
+// parse cuts the Go code of a cell into its parts, one statement after the other. Each import, each
+// type and each line of variables is one; the lines of constants belong together. With an error, it
+// has what parses before the tenth.
 func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 	wrong := s.directives()
 	for st := (statement{}); st.next < len(s.Go) && len(wrong) < 10; {
@@ -232,8 +236,8 @@ func textOf(n ast.Node) string {
 	return text.String()
 }
 
-// directives finds directives of the compiler and the go command, which begin a line. Those that change nothing in a cell may stay:
-// a function of a cell is never inlined.
+// directives finds directives of the compiler and the go command, which begin a line. Those that
+// change nothing in a cell may stay: a function of a cell is never inlined.
 func (s Source) directives() (wrong scanner.ErrorList) {
 	for _, at := range directive.FindAllStringSubmatchIndex(s.Go, -1) {
 		name, advice := s.Go[at[2]:at[3]], "leave the line out, or put the code into a package of a module and import that"
@@ -267,7 +271,8 @@ func (s Source) isComment(at int) bool {
 	}
 }
 
-// split returns the parts of what the parser has read. Those of a function that [parse] has added are its statements.
+// split returns the parts of what the parser has read. Those of a function that [parse] has added
+// are its statements.
 func split(n ast.Node) (parts []part) {
 	one := part{node: n}
 	switch n := n.(type) {

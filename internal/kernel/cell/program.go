@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Package is the text of the cells' package with some cells: those to replay declare what is known and register what they register,
-// the others run. It offers both to package rt under a name.
+// Package is the text of the cells' package with some cells: those to replay declare what is known
+// and register what they register, the others run. It offers both to package rt under a name.
 func (nb *Notebook) Package(name string, replay []int, run ...int) (string, error) {
 	defer nb.lock()()
 	p := program{nb: nb, whole: len(replay) > 0, bodies: map[*entity]*code{}, entities: map[*entity]bool{}, fields: map[string]*entity{}}
@@ -137,7 +137,8 @@ func (p *program) add(k *code) error {
 	return err
 }
 
-// file writes the package but for its end. The types inside of functions are counted: each must have the number that it has had.
+// file writes the package but for its end. The types inside of functions are counted: each must
+// have the number that it has had.
 func (p *program) file() string {
 	var b strings.Builder
 	imports, needed := map[string]bool{runtime: true}, map[string]bool{}

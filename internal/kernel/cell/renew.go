@@ -13,11 +13,12 @@ import (
 	"strings"
 )
 
-// What a cell declares again may be part of what earlier cells have declared. These declarations come along: they are compiled again
-// with the cell, as if the whole notebook were. Variables keep their memory, also as one of a new type that has the same layout.
+// What a cell declares again may be part of what earlier cells have declared. These declarations
+// come along: they are compiled again with the cell, as if the whole notebook were. Variables keep
+// their memory, also as one of a new type that has the same layout.
 
-// Translate checks and translates the Go code of a cell. The names that it declares are known to later cells after
-// [Notebook.Commit].
+// Translate checks and translates the Go code of a cell. The names that it declares are known to
+// later cells after [Notebook.Commit].
 func (nb *Notebook) Translate(s Source) (*Cell, error) {
 	defer nb.lock()()
 	carry, dropped := map[string]bool{}, map[string]string{}
@@ -72,8 +73,9 @@ func (p part) key() string {
 	return p.text
 }
 
-// assemble finds the parts that the cell consists of. A type that changes is declared again with all its methods. A cell that says of a
-// type what is known already declares nothing, and one that changes no more than the body of a method declares only that.
+// assemble finds the parts that the cell consists of. A type that changes is declared again with
+// all its methods. A cell that says of a type what is known already declares nothing, and one that
+// changes no more than the body of a method declares only that.
 func (c *Cell) assemble(parts []part, carry map[string]bool, dropped map[string]string) {
 	own := map[string]bool{}
 	for i := range parts {
@@ -163,7 +165,8 @@ func (nb *Notebook) known(p part) part {
 	return part{}
 }
 
-// differs says whether a part changes what is known of its type, or that is made of something that is newer.
+// differs says whether a part changes what is known of its type, or that is made of something that
+// is newer.
 func (nb *Notebook) differs(p part, renewed map[string]bool, imports map[string]*types.Package) bool {
 	if !nb.isType(p.of) {
 		return false
@@ -210,8 +213,8 @@ func (c *Cell) imports(parts []part) map[string]*types.Package {
 	return list
 }
 
-// isFixed says whether a method belongs to its type with its body, which cannot be another one later: that of a generic type, or one
-// that asks who has called it.
+// isFixed says whether a method belongs to its type with its body, which cannot be another one
+// later: that of a generic type, or one that asks who has called it.
 func isFixed(f *ast.FuncDecl) bool {
 	_, fixed := receiver(f)
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -301,7 +304,8 @@ func asBody(p part) part {
 	return p
 }
 
-// retype declares a variable of an earlier cell again. Its type has the same text, in which names may have another meaning.
+// retype declares a variable of an earlier cell again. Its type has the same text, in which names
+// may have another meaning.
 func (c *Cell) retype(v *types.Var) {
 	text := types.TypeString(v.Type(), func(p *types.Package) string {
 		if p.Path() == Path {
@@ -331,7 +335,8 @@ func (c *Cell) compareLayouts() {
 	}
 }
 
-// dependents finds what earlier cells have declared that mentions something which is another one now.
+// dependents finds what earlier cells have declared that mentions something which is another one
+// now.
 func (c *Cell) dependents() (more map[string]bool) {
 	more = map[string]bool{}
 	changed := map[types.Object]bool{}

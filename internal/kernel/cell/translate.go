@@ -90,7 +90,8 @@ func (c *Cell) print(syntax any) string {
 	return b.String()
 }
 
-// pointers lists the variables that the cell declares, and makes entities of all else that it declares.
+// pointers lists the variables that the cell declares, and makes entities of all else that it
+// declares.
 func (c *Cell) pointers() (text string) {
 	unused := newCode()
 	for _, name := range slices.Sorted(maps.Keys(c.symbols)) {
@@ -130,8 +131,8 @@ func (c *Cell) follows() string {
 	return text
 }
 
-// settle finds which of the cell's names are variables and functions of before, with the same type: they stay, and get a new
-// value. Others are new.
+// settle finds which of the cell's names are variables and functions of before, with the same type:
+// they stay, and get a new value. Others are new.
 func (c *Cell) settle() {
 	for name := range c.top {
 		obj, old := c.scope.Lookup(name), c.nb.symbols[name]
@@ -175,7 +176,8 @@ func (c *Cell) settle() {
 	}
 }
 
-// move lets a variable, a function or the methods of a type take the place of another one whose memory is laid out alike.
+// move lets a variable, a function or the methods of a type take the place of another one whose
+// memory is laid out alike.
 func (c *Cell) move(now, before types.Object) {
 	switch now := now.(type) {
 	case *types.Var:
@@ -228,7 +230,8 @@ func (c *Cell) noteUses(p part) {
 	})
 }
 
-// order puts variables of a cell that has only declarations into the order in which Go gives them values. Functions init follow.
+// order puts variables of a cell that has only declarations into the order in which Go gives them
+// values. Functions init follow.
 func (c *Cell) order() {
 	if !c.program {
 		return
@@ -246,8 +249,8 @@ func (c *Cell) order() {
 	slices.SortStableFunc(c.parts, func(a, b part) int { return rank(a) - rank(b) })
 }
 
-// isStored says whether something is the value of a variable. Functions without type parameters are, so that functions that
-// call one see the new one when it is declared again.
+// isStored says whether something is the value of a variable. Functions without type parameters
+// are, so that functions that call one see the new one when it is declared again.
 func isStored(o types.Object) bool {
 	f, ok := o.(*types.Func)
 	return kindOf(o) == "var" || ok && f.Signature().TypeParams().Len() == 0
@@ -284,7 +287,8 @@ func (nb *Notebook) alias(path string) string {
 	return nb.aliases[path]
 }
 
-// put translates a part. It returns the statements that run it, and adds those that a new process runs again.
+// put translates a part. It returns the statements that run it, and adds those that a new process
+// runs again.
 func (c *Cell) put(p part, enters *[]ast.Stmt) []ast.Stmt {
 	switch n := p.node.(type) {
 	case *ast.ExprStmt:
@@ -354,7 +358,8 @@ func (c *Cell) body(f *ast.FuncDecl, name string, leaves bool) *code {
 	return &k
 }
 
-// adapt has syntax mention all as the package does, and keeps it from ending the process; see [Cell.guardLeaving].
+// adapt has syntax mention all as the package does, and keeps it from ending the process; see
+// [Cell.guardLeaving].
 func (c *Cell) adapt(n ast.Node, leaves bool) ast.Node {
 	n = c.guardLeaving(n, leaves)
 	ast.Inspect(n, c.rewrite)

@@ -13,8 +13,8 @@ func packagePath(o types.Object) string {
 	return o.Pkg().Path()
 }
 
-// components returns the types that a type is written with, and its form: all else that it is. A form that is empty is like no
-// other one.
+// components returns the types that a type is written with, and its form: all else that it is. A
+// form that is empty is like no other one.
 func components(t types.Type) (form string, of []types.Type) {
 	variables := func(list *types.Tuple) {
 		for v := range list.Variables() {

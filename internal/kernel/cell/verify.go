@@ -13,9 +13,10 @@ import (
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
 
-// verify checks the text of a package against all that processes may have loaded. The dynamic linker makes one of the types of one
-// symbol, so a type that is another one than before would read the memory of the other: no such package may be loaded. It is found
-// in the text alone, whatever the translation has meant. What it returns is to be noted when the package is loaded.
+// verify checks the text of a package against all that processes may have loaded. The dynamic
+// linker makes one of the types of one symbol, so a type that is another one than before would read
+// the memory of the other: no such package may be loaded. It is found in the text alone, whatever
+// the translation has meant. What it returns is to be noted when the package is loaded.
 func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", text, 0)
@@ -54,7 +55,8 @@ func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 	return found, err
 }
 
-// describe is all that makes a type but for what the types are that it names, which are noted themselves.
+// describe is all that makes a type but for what the types are that it names, which are noted
+// themselves.
 func describe(t types.Type) string {
 	named := t.(*types.Named)
 	list := []string{types.TypeString(named.Underlying(), nil)}

@@ -86,7 +86,8 @@ func init() {
 	gob.Register([]any{})
 }
 
-// copies says whether gob writes all of a value of this type, which has no end where a value leads to itself.
+// copies says whether gob writes all of a value of this type, which has no end where a value leads
+// to itself.
 func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 	if within[t] {
 		return false
@@ -114,8 +115,8 @@ func copies(t reflect.Type, within map[reflect.Type]bool) bool {
 	return true
 }
 
-// open returns a pointer to a variable as one of a type in which all fields of cells' types are exported, since gob leaves out those that
-// are not. Its memory is the same.
+// open returns a pointer to a variable as one of a type in which all fields of cells' types are
+// exported, since gob leaves out those that are not. Its memory is the same.
 func open(v reflect.Value) reflect.Value {
 	return reflect.NewAt(opened(v.Type()), v.Addr().UnsafePointer())
 }

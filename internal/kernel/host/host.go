@@ -1,6 +1,7 @@
-// Package host is the process in which the cells of a notebook run. The kernel makes a program of it that imports every package
-// that cells can import, so that all cells share them, and starts it with a hash of the module's source. It calls its methods by
-// file 3 and reads the answers from file 6; package gonbui writes to file 4 and reads from file 5.
+// Package host is the process in which the cells of a notebook run. The kernel makes a program of
+// it that imports every package that cells can import, so that all cells share them, and starts it
+// with a hash of the module's source. It calls its methods by file 3 and reads the answers from
+// file 6; package gonbui writes to file 4 and reads from file 5.
 package host
 
 import (
@@ -21,28 +22,33 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
-// Module is what the host asks of the module whose packages the cells use. An adapter outside of the kernel implements it.
+// Module is what the host asks of the module whose packages the cells use. An adapter outside of
+// the kernel implements it.
 type Module interface {
-	// Begin is called once, before any cell runs. source is a hash of the module's source. cell returns a hash of the cell that
-	// the calling goroutine belongs to, with all that the cell uses of others.
+	// Begin is called once, before any cell runs. source is a hash of the module's source. cell
+	// returns a hash of the cell that the calling goroutine belongs to, with all that the cell uses
+	// of others.
 	Begin(source string, cell func() (hash string, ok bool))
-	// Catchers lists functions of the module, as on a stack, that recover and report a panic of a cell's function.
+	// Catchers lists functions of the module, as on a stack, that recover and report a panic of a
+	// cell's function.
 	Catchers() []string
 	// Names lists the values of strings in cells: of "method", "model" or "dataset".
 	Names(kind string) []string
 	// Show shows a value in the notebook. It returns false if the value is to be shown as text.
 	Show(v any) bool
-	// Save returns what [Module.Restorer] needs to make a value again in another process. It may write files into dir. nil
-	// without an error stands for a value that is not the module's, which the host copies if it can.
+	// Save returns what [Module.Restorer] needs to make a value again in another process. It may
+	// write files into dir. nil without an error stands for a value that is not the module's, which
+	// the host copies if it can.
 	Save(dir string, v any) (made []byte, err error)
-	// Precious reports whether a running process is kept rather than replaced if the value cannot be saved.
+	// Precious reports whether a running process is kept rather than replaced if the value cannot
+	// be saved.
 	Precious(v any) bool
 	// Restorer returns a function that makes values again, of those that were saved in dir.
 	Restorer(dir string) func(made []byte) (any, error)
 }
 
-// Main answers the kernel until it is gone. find returns a pointer to a function of a plugin or, without plugins, of this
-// program.
+// Main answers the kernel until it is gone. find returns a pointer to a function of a plugin or,
+// without plugins, of this program.
 func Main(find func(file, function string) (any, error), m Module) {
 	debug.SetTraceback("single")
 	debug.SetMaxStack(1 << 28)   // an endless recursion takes a second, and not many
@@ -88,7 +94,8 @@ func (h host) Run(c rt.Cell, failure *string) error {
 	return err
 }
 
-// Stop stops a cell, also one that has not begun, and ends the programs that have been started since it began.
+// Stop stops a cell, also one that has not begun, and ends the programs that have been started
+// since it began.
 func (h host) Stop(id int, _ *nothing) error {
 	rt.Stop(id)
 	if begun, ok := h.begun.Load(id); ok {

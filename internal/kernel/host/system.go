@@ -25,8 +25,8 @@ func keepStreams() {
 	}
 }
 
-// reopen opens the standard output and error again, if a cell has closed them. Where another file has their number since, it
-// keeps it.
+// reopen opens the standard output and error again, if a cell has closed them. Where another file
+// has their number since, it keeps it.
 func reopen() {
 	for fd, file := range map[int]**os.File{1: &os.Stdout, 2: &os.Stderr} {
 		if _, err := (*file).Stat(); err == nil {
@@ -43,8 +43,8 @@ func reopen() {
 	}
 }
 
-// endChildren ends the programs that were started since a moment, with those that they have started. It finds them where the system
-// has them in /proc.
+// endChildren ends the programs that were started since a moment, with those that they have
+// started. It finds them where the system has them in /proc.
 func endChildren(since time.Time) {
 	up, _ := os.ReadFile("/proc/uptime")
 	var now float64

@@ -70,8 +70,8 @@ func textOf(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// sizeOf estimates the memory of a value. It follows pointers for a few steps, since libraries hold large graphs, and looks at
-// the first element of a slice, since the others are much alike.
+// sizeOf estimates the memory of a value. It follows pointers for a few steps, since libraries hold
+// large graphs, and looks at the first element of a slice, since the others are much alike.
 func sizeOf(v reflect.Value, steps int) int {
 	size := int(v.Type().Size())
 	switch k := v.Kind(); {

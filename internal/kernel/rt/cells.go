@@ -1,5 +1,6 @@
-// Package rt is what the translated cells of a notebook call, and what their process keeps of them. It imports none of the
-// module's large packages: each cell is linked against all that this one imports.
+// Package rt is what the translated cells of a notebook call, and what their process keeps of them.
+// It imports none of the module's large packages: each cell is linked against all that this one
+// imports.
 package rt
 
 import (
@@ -36,7 +37,8 @@ var (
 
 var stopped, left atomic.Int32 // how many cells were stopped a short time ago, and how many are not over that were stopped
 
-// Cells ask these before they call [Halt]. The compiler puts them into the cells' code, so that they cost no call.
+// Cells ask these before they call [Halt]. The compiler puts them into the cells' code, so that
+// they cost no call.
 
 // Stopped says whether a cell was stopped a short time ago.
 func Stopped() bool { return stopped.Load() > 0 }
@@ -58,13 +60,15 @@ func find(id int) *execution {
 	return found.(*execution)
 }
 
-// label returns the labels of the goroutine, which those that it starts have too, also in libraries.
+// label returns the labels of the goroutine, which those that it starts have too, also in
+// libraries.
 //
 //go:linkname label runtime/pprof.runtime_getProfLabel
 func label() unsafe.Pointer
 
-// owner is the cell that the goroutine belongs to: the one that started it, directly or not, or, where nobody knows (as in one
-// that a timer started), or that cell is over, the cell whose code this is.
+// owner is the cell that the goroutine belongs to: the one that started it, directly or not, or,
+// where nobody knows (as in one that a timer started), or that cell is over, the cell whose code
+// this is.
 func owner(id int) *execution {
 	if e, ok := labelled.Load(label()); ok && !e.(*execution).over.Load() {
 		return e.(*execution)
@@ -81,8 +85,9 @@ const (
 	lingering = 5 * time.Second        // that its goroutines are still looked for after its own has ended
 )
 
-// Run runs a cell in a goroutine of its own, and says why it failed; of one that was stopped, what of it goes on. A cell that was
-// stopped and does not end is left behind: it ends at its next check.
+// Run runs a cell in a goroutine of its own, and says why it failed; of one that was stopped, what
+// of it goes on. A cell that was stopped and does not end is left behind: it ends at its next
+// check.
 func Run(id int, cell func()) string {
 	e, ended, failure, first := find(id), make(chan struct{}), "", make(chan string, 1)
 	go func() {
@@ -116,8 +121,9 @@ func Run(id int, cell func()) string {
 	return StoppedText + still(<-first)
 }
 
-// halt has the cell's goroutines end. What computes looks for it a short time, so that it costs the others nothing that this
-// cell waits for something, perhaps for ever; what waits looks when it goes on.
+// halt has the cell's goroutines end. What computes looks for it a short time, so that it costs the
+// others nothing that this cell waits for something, perhaps for ever; what waits looks when it
+// goes on.
 func (e *execution) halt(ended <-chan struct{}) {
 	change := func(by int32, list func(old []*execution) []*execution) {
 		halting.Lock()
@@ -156,7 +162,8 @@ func Halt(id int) {
 	}
 }
 
-// Context is the context of the goroutine's cell, which ends when the cell is stopped. id is the cell whose code this is.
+// Context is the context of the goroutine's cell, which ends when the cell is stopped. id is the
+// cell whose code this is.
 func Context(id int) context.Context {
 	if e := owner(id); !e.over.Load() {
 		return e.ctx
@@ -185,8 +192,8 @@ func Exit(code int) {
 	panic(errStopped)
 }
 
-// failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it. It is called by the deferred
-// function that has recovered it.
+// failureOf describes a panic that is one of the cell's, with the lines of cells on the way to it.
+// It is called by the deferred function that has recovered it.
 func failureOf(p any) string {
 	if p == nil || p == errStopped {
 		return ""
@@ -210,8 +217,8 @@ func failureOf(p any) string {
 	return strings.Join(lines, "\n\tcalled at ")
 }
 
-// own is how functions are called that have no type parameters: as the user calls them, with another letter in place of the dot of a
-// method, and the cell.
+// own is how functions are called that have no type parameters: as the user calls them, with
+// another letter in place of the dot of a method, and the cell.
 var own = regexp.MustCompile(`^ʇʇ(.*)ʇʇ\d+`)
 
 // nameOf is the name of a function of a cell as the user knows it.
@@ -225,7 +232,8 @@ func isCells(f runtime.Frame) bool {
 	return strings.HasPrefix(f.Function, CellPath) && !strings.HasSuffix(f.File, "ʇʇ")
 }
 
-// calls are the functions of cells on the goroutine's stack, the innermost first, without the guards that have run.
+// calls are the functions of cells on the goroutine's stack, the innermost first, without the
+// guards that have run.
 func calls() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		inner := ""
@@ -257,8 +265,8 @@ func stack() iter.Seq[runtime.Frame] {
 	}
 }
 
-// Enter is called by each cell before anything else. origin is a hash of what the cell is made of; pointers are those to its
-// variables, by name.
+// Enter is called by each cell before anything else. origin is a hash of what the cell is made of;
+// pointers are those to its variables, by name.
 func Enter(id int, origin string, pointers map[string]any) {
 	find(id).origin = origin
 	if e, ok := labelled.Load(label()); ok { // another one, which declares all cells again

@@ -20,7 +20,8 @@ func self() (id string) {
 	return id
 }
 
-// still says which goroutines are there that began with one, or that it has started: what they do, and where in cells.
+// still says which goroutines are there that began with one, or that it has started: what they do,
+// and where in cells.
 func still(first string) string {
 	buf := make([]byte, 1<<20)
 	var of, texts []string
@@ -45,7 +46,8 @@ func still(first string) string {
 	return strings.Join(texts, "; ")
 }
 
-// doing says what a goroutine does: the function of a library that a cell has called, or what it waits for.
+// doing says what a goroutine does: the function of a library that a cell has called, or what it
+// waits for.
 func doing(state, frames, created string) string {
 	called, at := "", inCell.FindString(created)
 	for line := range strings.Lines(frames) {

@@ -28,8 +28,8 @@ func ShowAll(list ...any) {
 	}
 }
 
-// Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is left, which is the user's next
-// one, or what a library has asked for.
+// Stdin stands for the standard input in the cells' own code. Reading asks for a line if none is
+// left, which is the user's next one, or what a library has asked for.
 var Stdin io.Reader = stdin{}
 
 type stdin struct{}
@@ -56,7 +56,8 @@ func (stdin) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Give gives those who read the standard input a line, with its end. It is empty at the end of the input.
+// Give gives those who read the standard input a line, with its end. It is empty at the end of the
+// input.
 func Give(line string) { given <- line }
 
 var (

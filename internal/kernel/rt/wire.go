@@ -2,8 +2,9 @@ package rt
 
 import "strings"
 
-// What follows is what the kernel of a notebook and the host in which its cells run say to each other. The kernel calls the
-// host's methods by net/rpc; the host speaks by itself as package gonbui does.
+// What follows is what the kernel of a notebook and the host in which its cells run say to each
+// other. The kernel calls the host's methods by net/rpc; the host speaks by itself as package
+// gonbui does.
 
 const (
 	CellPath    = "nb/main."    // begins the names of functions of cells
@@ -18,11 +19,12 @@ type Cell struct {
 	Function string // in it, or in the host: Run or Replay
 }
 
-// Variable is a variable of the notebook, or another name in it. An import has its path in place of a type.
+// Variable is a variable of the notebook, or another name in it. An import has its path in place of
+// a type.
 type Variable struct{ Name, Type string }
 
-// Saving asks for variables to be saved in a folder. Meanwhile others may change them, so what is Quick leaves out maps and
-// what is large.
+// Saving asks for variables to be saved in a folder. Meanwhile others may change them, so what is
+// Quick leaves out maps and what is large.
 type Saving struct {
 	Dir   string
 	Names []string

@@ -27,8 +27,8 @@ func (e tooLong) Error() string {
 	return fmt.Sprintf("a frame announces %d bytes; want at most %d in a message", e.announced, e.limit)
 }
 
-// bounded is a connection that hands on a frame when all of it has arrived, since the library makes room for as much as a
-// frame announces. A message of more than the limit is an error.
+// bounded is a connection that hands on a frame when all of it has arrived, since the library makes
+// room for as much as a frame announces. A message of more than the limit is an error.
 type bounded struct {
 	net.Conn
 	all *arrivals
@@ -39,7 +39,8 @@ type bounded struct {
 	ready                  []byte // to be read by the library
 }
 
-// open ends the handshake, which has a deadline of its own and small messages. Messages may be large from now on if large is set.
+// open ends the handshake, which has a deadline of its own and small messages. Messages may be
+// large from now on if large is set.
 func (b *bounded) open(large bool) {
 	if b.opened = true; large {
 		b.limit, b.left = messageLimit, messageLimit
@@ -120,8 +121,8 @@ type arrivals struct {
 	of map[*bounded]int
 }
 
-// add counts bytes of a connection; 0 says that it has none any longer. If there are too many in all, the connection that has
-// the most is closed.
+// add counts bytes of a connection; 0 says that it has none any longer. If there are too many in
+// all, the connection that has the most is closed.
 func (a *arrivals) add(b *bounded, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,17 +15,19 @@ import (
 	"testing"
 )
 
-// called are the packages of the standard library whose functions are called by default: those that start goroutines, or call
-// what they are given later.
+// called are the packages of the standard library whose functions are called by default: those that
+// start goroutines, or call what they are given later.
 var called = []string{"bufio", "context", "expvar", "io", "net/http", "net/http/httptest", "net/http/httputil", "net/rpc", "runtime/pprof",
 	"runtime/trace", "sort", "sync", "testing", "time"}
 
-// uncalled are functions that end the process by themselves, or listen to the network, or change what this test shows.
+// uncalled are functions that end the process by themselves, or listen to the network, or change
+// what this test shows.
 var uncalled = []string{"testing.Main", "testing.RunTests", "testing.RunBenchmarks", "testing.RunExamples", "http.ListenAndServe",
 	"http.ListenAndServeTLS", "log.SetOutput", "slog.SetDefault", "signal.Notify", "signal.NotifyContext"}
 
-// TestCallbacks hands functions of a cell that panic, and values whose methods do, to each function and method of the standard
-// library that takes one: with KERNEL_ALL in all packages, with KERNEL_PACKAGE in one. No process is lost.
+// TestCallbacks hands functions of a cell that panic, and values whose methods do, to each function
+// and method of the standard library that takes one: with KERNEL_ALL in all packages, with
+// KERNEL_PACKAGE in one. No process is lost.
 func TestCallbacks(t *testing.T) {
 	s := begin(t)
 	s.shows("kept := 7", "")

@@ -12,7 +12,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// A shell runs its cells one after another. Beside the first shell, which has no name, are the subshells of JEP 91.
+// A shell runs its cells one after another. Beside the first shell, which has no name, are the
+// subshells of JEP 91.
 type shell struct {
 	ctx    context.Context // of the cells that wait and the one that runs
 	cancel context.CancelFunc
@@ -56,7 +57,8 @@ func (s *server) subshell(r *request) (fields, error) {
 	return fields{"subshell_id": slices.Sorted(maps.Keys(s.shells))[1:]}, nil // without ""
 }
 
-// enqueue runs a cell when the one before it in its shell has ended, if it has not been cancelled by then.
+// enqueue runs a cell when the one before it in its shell has ended, if it has not been cancelled
+// by then.
 func (s *server) enqueue(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,10 +114,12 @@ func (s *server) execute(r *request) fields {
 	return ended
 }
 
-// errExpression is what becomes of the expressions that a front end may send with a cell: each would take as long as a cell.
+// errExpression is what becomes of the expressions that a front end may send with a cell: each
+// would take as long as a cell.
 var errExpression = errors.New("expressions are not evaluated beside a cell: run them as cells")
 
-// speaker is the newest cell that runs, or else the newest one, to which all belongs that the host says.
+// speaker is the newest cell that runs, or else the newest one, to which all belongs that the host
+// says.
 func (s *server) speaker() *request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,10 +150,12 @@ func (s *server) busy() bool {
 	return len(s.running) > 1
 }
 
-// forceTime is how long a cell has to stop before another interrupt ends it by force; a double click is one interrupt.
+// forceTime is how long a cell has to stop before another interrupt ends it by force; a double
+// click is one interrupt.
 const forceTime = time.Second
 
-// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped them.
+// interrupt stops the cells that run. It ends them by force if an earlier interrupt has not stopped
+// them.
 func (s *server) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +182,8 @@ func (r *request) show(kind string, content fields) {
 // stream appends text to "stdout" or "stderr".
 func (r *request) stream(name, text string) { r.show("stream", fields{"name": name, "text": text}) }
 
-// display shows rich output by a message of a kind: display_data, update_display_data or execute_result.
+// display shows rich output by a message of a kind: display_data, update_display_data or
+// execute_result.
 func (r *request) display(kind string, d *protocol.DisplayData) {
 	content := fields{"data": d.Data, "metadata": fields{}, "transient": fields{}}
 	if d.Metadata != nil {
@@ -191,8 +198,8 @@ func (r *request) display(kind string, d *protocol.DisplayData) {
 	r.show(kind, content)
 }
 
-// input asks the user for a line, which it returns without its end: one question at a time of all cells. It is not ok where
-// nobody can answer: the front end has no input, or done is closed.
+// input asks the user for a line, which it returns without its end: one question at a time of all
+// cells. It is not ok where nobody can answer: the front end has no input, or done is closed.
 func (r *request) input(done <-chan struct{}, prompt string, password bool) (line string, ok bool) {
 	s := r.server
 	s.asking.Lock()

@@ -8,10 +8,12 @@ import (
 	"syscall"
 )
 
-// marker is a variable in the environment of all that a kernel starts, and that these start. It has the kernel's folder.
+// marker is a variable in the environment of all that a kernel starts, and that these start. It has
+// the kernel's folder.
 const marker = "PARALLELCL_NOTEBOOK="
 
-// endMarked ends what a kernel has started that has ended, and has left its folder. Only Linux says which processes these are.
+// endMarked ends what a kernel has started that has ended, and has left its folder. Only Linux says
+// which processes these are.
 func endMarked(dir string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {

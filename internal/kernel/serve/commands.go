@@ -235,7 +235,8 @@ func (c *commands) ask(words []string) error {
 	return nil
 }
 
-// shell does a line that begins with an exclamation mark. With a star it runs in the folder of the cells' module.
+// shell does a line that begins with an exclamation mark. With a star it runs in the folder of the
+// cells' module.
 func (c *commands) shell(one cell.Command) (err error) {
 	line, inModule := strings.CutPrefix(strings.TrimSpace(one.Text[1:]), "*")
 	dir, stdin := "", ""
@@ -260,7 +261,8 @@ func (c *commands) magic() error {
 	return c.bash(line, "", strings.TrimSuffix(c.Body, "\n")+"\n")
 }
 
-// bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not fail its cell.
+// bash runs a line of shell and shows what it writes. As in GoNB, a command that fails does not
+// fail its cell.
 func (c *commands) bash(line, dir, stdin string) error {
 	module, err := c.process.Load().ModuleDir()
 	if err != nil {

@@ -71,7 +71,8 @@ func (e *notebook) execute(r *request) error {
 	return explained(err, do.File, r.content.Code)
 }
 
-// run builds and runs the Go code of a cell. Without plugins the next cell waits, since its process takes the place of this one.
+// run builds and runs the Go code of a cell. Without plugins the next cell waits, since its process
+// takes the place of this one.
 func (e *notebook) run(r *request, s cell.Source) error {
 	e.building.Lock()
 	defer e.building.Unlock()
@@ -100,7 +101,8 @@ func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string
 	return p.run(ctx, id, file, "Run")
 }
 
-// build makes a plugin of a cell, or a process that can run it. What it declares is known from then on.
+// build makes a plugin of a cell, or a process that can run it. What it declares is known from then
+// on.
 func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, file string, err error) {
 	if err := e.ready(r, false, "before "+s.File); err != nil {
 		return nil, nil, "", err
@@ -147,7 +149,8 @@ func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
 	return e.process.Load().Inspect(code, offset)
 }
 
-// named are strings for which the host knows what may stand in them: names of methods, data sets and networks.
+// named are strings for which the host knows what may stand in them: names of methods, data sets
+// and networks.
 var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|` +
 	`\b(method|datasets|model|experiment)\.(?:New|Lookup|Make|Open)\([^"()]*)"([^"\n]*)$`)
 

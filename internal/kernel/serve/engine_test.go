@@ -216,7 +216,8 @@ func TestStop(t *testing.T) {
 	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true") // of other cells nothing stops
 }
 
-// The garbage collector knows what is a pointer in the frames of a goroutine, and what only looks like one.
+// The garbage collector knows what is a pointer in the frames of a goroutine, and what only looks
+// like one.
 func TestCollector(t *testing.T) {
 	s := begin(t)
 	s.shows("kept := new([14]*int)\nat := reflect.ValueOf(kept).Pointer() | 8191 - 7 // behind the last object\nlike := math.Float64frombits(uint64(at))\ndone := make(chan bool)\n"+
@@ -442,7 +443,8 @@ func TestRandomSessions(t *testing.T) {
 	}
 }
 
-// randomSession runs cells of which each does something to variables v0 to v3 and the function f, as the model does.
+// randomSession runs cells of which each does something to variables v0 to v3 and the function f,
+// as the model does.
 func randomSession(t *testing.T, seed uint64, cells int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := begin(t)

@@ -29,7 +29,8 @@ func (s *session) failsWith(code, want string) {
 	}
 }
 
-// A panic ends its cell, wherever a library calls the cell's code, and what cells have declared stays.
+// A panic ends its cell, wherever a library calls the cell's code, and what cells have declared
+// stays.
 func TestPanicBelowLibrary(t *testing.T) {
 	s := begin(t)
 	s.shows("kept := 400000\nfunc work() { panic(\"declared\") }\nfunc Map[T any](v T) { panic(v) }\ntype worker struct{}\nfunc (worker) run() { panic(\"method\") }\n"+

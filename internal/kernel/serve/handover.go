@@ -17,9 +17,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// A host is replaced when it has ended, when the module has changed, which only a new program can load, and when it has grown
-// too large, since plugins are never unloaded; where there are no plugins, for each cell. What cells have declared is declared
-// again in the new one, and variables get the values that the old one has saved.
+// A host is replaced when it has ended, when the module has changed, which only a new program can
+// load, and when it has grown too large, since plugins are never unloaded; where there are no
+// plugins, for each cell. What cells have declared is declared again in the new one, and variables
+// get the values that the old one has saved.
 
 // history is what a new host is to be told.
 type history struct {
@@ -30,8 +31,9 @@ type history struct {
 	refused string        // why a new host was not taken
 }
 
-// ready makes sure that a host runs that has the module's packages as they are, and has not grown too large. If a learner
-// cannot come along to a new one the old one stays, unless force is set, which wants a new one in any case.
+// ready makes sure that a host runs that has the module's packages as they are, and has not grown
+// too large. If a learner cannot come along to a new one the old one stays, unless force is set,
+// which wants a new one in any case.
 func (e *notebook) ready(r *request, force bool, when string) error {
 	p := e.process.Load()
 	if p.life.Err() != nil {
@@ -82,7 +84,8 @@ func (e *notebook) replace(r *request, p *process, force bool, why, when string)
 	return err
 }
 
-// save has a host save the variables: quickly after a cell, in case that the next one ends the host.
+// save has a host save the variables: quickly after a cell, in case that the next one ends the
+// host.
 func (e *notebook) save(ctx context.Context, p *process, quick bool) (lost rt.Lost, err error) {
 	dir, err := os.MkdirTemp(e.dir, "saved")
 	if err != nil {
@@ -119,9 +122,9 @@ func (e *notebook) autosave(p *process, after string) {
 	e.past.due = time.Now().Add(time.Since(begin))
 }
 
-// renew starts a host in place of the one there is, where there are no plugins with one more cell, which it is to run. It tells
-// it what cells have declared and saved. It says why and what came along or, if it has no reason, only what did not: when is said
-// to those who read that later.
+// renew starts a host in place of the one there is, where there are no plugins with one more cell,
+// which it is to run. It tells it what cells have declared and saved. It says why and what came
+// along or, if it has no reason, only what did not: when is said to those who read that later.
 func (e *notebook) renew(r *request, h *build.Host, why, when string, lost rt.Lost, run ...int) (*process, error) {
 	cells, ctx, text := e.process.Load().Cells, context.WithoutCancel(r.ctx), ""
 	if h != cells.Host { // for which cells were not compiled
@@ -207,8 +210,9 @@ func (p *process) declareAgain(ctx context.Context) (err error) {
 	return p.run(ctx, 1<<30, file, "Replay")
 }
 
-// memoryVariable is the variable of the environment that says how many megabytes the process of the cells may have to itself
-// before a new one takes its place: by default three quarters of the machine's memory.
+// memoryVariable is the variable of the environment that says how many megabytes the process of the
+// cells may have to itself before a new one takes its place: by default three quarters of the
+// machine's memory.
 const memoryVariable = "PARALLELCL_NOTEBOOK_MEMORY"
 
 func tooLarge(pid int) bool {

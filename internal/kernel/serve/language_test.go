@@ -72,7 +72,8 @@ func TestOnePackage(t *testing.T) {
 	}
 }
 
-// suffix is what the kernel adds to the name of a type that is declared again, and what it says of that.
+// suffix is what the kernel adds to the name of a type that is declared again, and what it says of
+// that.
 var suffix = regexp.MustCompile(`ʹ\d*|(?m)^Declared again: .*\n`)
 
 // Values follow types, functions and methods that are declared again.
@@ -171,7 +172,8 @@ func goRun(t *testing.T, declarations, main string) string {
 	return string(out)
 }
 
-// alike takes out of a text what may differ from what go run prints: paths of packages, and suffixes of types declared again.
+// alike takes out of a text what may differ from what go run prints: paths of packages, and
+// suffixes of types declared again.
 func alike(text string) string {
 	return strings.TrimSpace(suffix.ReplaceAllString(strings.ReplaceAll(text, "nb/main", "main"), ""))
 }
@@ -228,8 +230,8 @@ func TestReflection(t *testing.T) {
 	}
 }
 
-// TestRandomPrograms compares random sessions, in which types, methods and functions are declared again, with programs that declare
-// everything once, as it is at the end, and then do the same.
+// TestRandomPrograms compares random sessions, in which types, methods and functions are declared
+// again, with programs that declare everything once, as it is at the end, and then do the same.
 func TestRandomPrograms(t *testing.T) {
 	sessions, cells := 1, 15
 	if n, err := strconv.Atoi(os.Getenv("KERNEL_SESSIONS")); err == nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// What a killed kernel has left, its folder and what its cells have started, is gone when the next one serves.
+// What a killed kernel has left, its folder and what its cells have started, is gone when the next
+// one serves.
 func TestKilledKernelLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	first := begin(t)
@@ -75,7 +76,8 @@ func ends(pid int) bool {
 	return false
 }
 
-// A damaged host is built again when the kernel starts, and a damaged package when the new process is asked for.
+// A damaged host is built again when the kernel starts, and a damaged package when the new process
+// is asked for.
 func TestDamagedHost(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	first := begin(t)

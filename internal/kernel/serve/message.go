@@ -25,8 +25,9 @@ const (
 // fields are the content of a message that we send.
 type fields = map[string]any
 
-// A request is a message of a front end. What it causes, such as the output of a cell, is published by it: also by several
-// goroutines, and when the cell has ended, since front ends still show it below that cell.
+// A request is a message of a front end. What it causes, such as the output of a cell, is published
+// by it: also by several goroutines, and when the cell has ended, since front ends still show it
+// below that cell.
 type request struct {
 	server *server
 	peer   *peer
@@ -99,7 +100,8 @@ func (s *server) read(p *peer, frames [][]byte) (*request, error) {
 	return r, nil
 }
 
-// write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
+// write returns the frames of a message. Where a cell has put a value into it that JSON can't have,
+// it tells that instead.
 func (s *server) write(prefix [][]byte, kind string, parent json.RawMessage, content fields) [][]byte {
 	text, err := json.Marshal(content)
 	if err != nil {

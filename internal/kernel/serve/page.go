@@ -23,9 +23,10 @@ const (
 	scriptFor = 500 * time.Millisecond // that the script stays in the output
 )
 
-// A bridge carries values between the host and the pages that show a notebook: gonbui's comms, and with them its widgets. A
-// script in each page opens a comm to the kernel, over the Jupyter server that the page comes from: the same one for all, which
-// hear all that is said. Each value that goes through it has an address, to which the program or the page subscribes.
+// A bridge carries values between the host and the pages that show a notebook: gonbui's comms, and
+// with them its widgets. A script in each page opens a comm to the kernel, over the Jupyter server
+// that the page comes from: the same one for all, which hear all that is said. Each value that goes
+// through it has an address, to which the program or the page subscribes.
 type bridge struct {
 	session    string // names the comm
 	html       string // the script
@@ -39,8 +40,8 @@ type bridge struct {
 	displays   map[string]bool // IDs of displays that are there
 }
 
-// newBridge returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
-// order; each is as encoding/json reads it.
+// newBridge returns a bridge for the kernel of a Jupyter connection file. Values for the program go
+// to deliver, one at a time and in order; each is as encoding/json reads it.
 func newBridge(connectionFile string, deliver func(address string, value any)) *bridge {
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	session := rand.Text()
@@ -82,8 +83,9 @@ func (b *bridge) show(d *protocol.DisplayData, r *request) {
 	}
 }
 
-// begin gives the program 0 from an address if no page has answered, as in a program that runs notebooks: gonbui's widgets
-// wait for their first value. Nobody gets a second one that no page has sent.
+// begin gives the program 0 from an address if no page has answered, as in a program that runs
+// notebooks: gonbui's widgets wait for their first value. Nobody gets a second one that no page has
+// sent.
 func (b *bridge) begin(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,8 +94,9 @@ func (b *bridge) begin(address string) {
 	}
 }
 
-// display shows rich output, in the place of an earlier one of the same name. Package dom runs all its scripts in one display,
-// which must be another one in each cell: the front end runs a script in every place of a display, and may have lost earlier ones.
+// display shows rich output, in the place of an earlier one of the same name. Package dom runs all
+// its scripts in one display, which must be another one in each cell: the front end runs a script
+// in every place of a display, and may have lost earlier ones.
 func (b *bridge) display(d *protocol.DisplayData, r *request) {
 	kind := "display_data"
 	if d.Metadata[rt.Result] == true {

@@ -25,7 +25,8 @@ func (s *session) displays(code string) (kinds, names []string) {
 	return kinds, names
 }
 
-// A display has one name in all cells, but the scripts of package dom have a place of their own in each.
+// A display has one name in all cells, but the scripts of package dom have a place of their own in
+// each.
 func TestDisplays(t *testing.T) {
 	s := begin(t)
 	const update = "update_display_data"
@@ -49,7 +50,8 @@ func (s *session) say(kind, page string, data fields) []msg {
 	return s.outputs(s.send(s.shell, kind, "", fields{"comm_id": page, "data": data}))
 }
 
-// TestPage is what the script of a page and the widgets of a cell, which waits for them, say to each other.
+// TestPage is what the script of a page and the widgets of a cell, which waits for them, say to
+// each other.
 func TestPage(t *testing.T) {
 	s := begin(t)
 	cell := s.cell("heard := make(chan int, 10)\ncomms.Send(\"/early\", 1)\n" +
@@ -81,7 +83,8 @@ func TestPage(t *testing.T) {
 	s.shows("len(heard)", "0")
 }
 
-// Where there is no page, a widget that waits for its first value gets 0 once, and who listens then hears nothing.
+// Where there is no page, a widget that waits for its first value gets 0 once, and who listens then
+// hears nothing.
 func TestNoPage(t *testing.T) {
 	s := begin(t)
 	got, err := s.run("heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\nfmt.Println(<-heard)")

@@ -18,8 +18,9 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-// The library's own sockets queue what they publish for all subscribers together, and hide subscriptions, so that nobody can
-// be welcomed. We take its connections alone, and serve them ourselves.
+// The library's own sockets queue what they publish for all subscribers together, and hide
+// subscriptions, so that nobody can be welcomed. We take its connections alone, and serve them
+// ourselves.
 
 const (
 	handshakeTime = 10 * time.Second // for all of it
@@ -41,7 +42,8 @@ type peer struct {
 	box outbox // of a subscriber
 }
 
-// What is known about a peer. Where a port is full, a peer that is known less makes room for a new one.
+// What is known about a peer. Where a port is full, a peer that is known less makes room for a new
+// one.
 const (
 	met   = 1 + iota // it has ended its handshake
 	known            // it has signed a message, subscribed, or asked for a heartbeat

@@ -54,7 +54,8 @@ func header(flags byte, size uint64) string {
 	return string(binary.BigEndian.AppendUint64([]byte{flags | 2}, size))
 }
 
-// A connection that announces more than a message may have is closed, and none costs more than has arrived.
+// A connection that announces more than a message may have is closed, and none costs more than has
+// arrived.
 func TestAnnounced(t *testing.T) {
 	c, file, _ := start(t, newToy().open)
 	var before, after runtime.MemStats
@@ -115,7 +116,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// Connections that say nothing, or too little, end; others find a place among those that are not known.
+// Connections that say nothing, or too little, end; others find a place among those that are not
+// known.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	c, file, _ := start(t, newToy().open)
@@ -193,7 +195,8 @@ func publisherOf(t *testing.T) *server {
 	return s
 }
 
-// take reads messages until one with a last frame comes, and returns how many they are without a welcome.
+// take reads messages until one with a last frame comes, and returns how many they are without a
+// welcome.
 func take(t *testing.T, z *zmq4.Conn, last string) (n int, sorted bool) {
 	t.Helper()
 	var numbers []int

@@ -30,7 +30,8 @@ type process struct {
 	life   context.Context // ends with the process; the cause says why
 }
 
-// start starts the host of cells. Where they are no plugins, they are linked to it, with another one that it is to run.
+// start starts the host of cells. Where they are no plugins, they are linked to it, with another
+// one that it is to run.
 func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p *process, err error) {
 	file := cells.Program
 	if !cells.Go.Plugins && len(cells.IDs)+len(run) > 0 {
@@ -116,7 +117,8 @@ func (p *process) end() {
 	}
 }
 
-// run runs a cell in the host, until it ends by itself or ctx does: a function of the file, if it is a plugin.
+// run runs a cell in the host, until it ends by itself or ctx does: a function of the file, if it
+// is a plugin.
 func (p *process) run(ctx context.Context, id int, file, function string) error {
 	always := context.WithoutCancel(ctx)
 	defer context.AfterFunc(ctx, func() { p.call(always, "Stop", id, nil) })()
@@ -153,7 +155,8 @@ func init() {
 	gob.Register([]any{})
 }
 
-// showAll shows what the host sends by package gonbui, until it ends. What it has written before comes first.
+// showAll shows what the host sends by package gonbui, until it ends. What it has written before
+// comes first.
 func (e *notebook) showAll(p *process, displays io.Reader) {
 	for dec := gob.NewDecoder(displays); ; {
 		d := new(protocol.DisplayData)

@@ -11,8 +11,9 @@ const (
 	lingerTime  = time.Second // for what waits when the kernel ends
 )
 
-// publisher sends to all subscribers what is published, to each as fast as it reads. Cells wait only for the one that reads
-// fastest: another one that has fallen too far behind it is dropped, and may connect again.
+// publisher sends to all subscribers what is published, to each as fast as it reads. Cells wait
+// only for the one that reads fastest: another one that has fallen too far behind it is dropped,
+// and may connect again.
 type publisher struct {
 	mu          sync.Mutex
 	changed     *sync.Cond // something waits, or has been sent, or a subscriber has gone
@@ -33,7 +34,8 @@ func (o *outbox) add(frames [][]byte) {
 	o.bytes += sizeOf(frames)
 }
 
-// subscribe welcomes a subscriber, who knows thereby that it misses nothing more. It drops itself what it hasn't asked for.
+// subscribe welcomes a subscriber, who knows thereby that it misses nothing more. It drops itself
+// what it hasn't asked for.
 func (s *server) subscribe(p *peer, frames [][]byte) {
 	topic, ok := strings.CutPrefix(string(frames[0]), "\x01")
 	if !ok {

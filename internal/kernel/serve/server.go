@@ -1,6 +1,7 @@
-// Command serve is the notebook kernel. It translates each cell into a package, builds a plugin of it, and loads that into
-// the process in which all cells live on; Jupyter's front ends talk to it by messaging protocol 5.5 with subshells, over
-// ZeroMQ. The installer puts it into the kernel's folder; Jupyter starts it with the name of a connection file.
+// Command serve is the notebook kernel. It translates each cell into a package, builds a plugin of
+// it, and loads that into the process in which all cells live on; Jupyter's front ends talk to it
+// by messaging protocol 5.5 with subshells, over ZeroMQ. The installer puts it into the kernel's
+// folder; Jupyter starts it with the name of a connection file.
 package main
 
 import (
@@ -71,8 +72,9 @@ type server struct {
 	notes   []string          // what is to be said when a cell runs
 }
 
-// serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the kernel down, ctx ends, the
-// process is terminated or the Jupyter server that started it has ended. An interrupt signal stops the cells.
+// serve serves an engine at the ports of a Jupyter connection file, until a front end shuts the
+// kernel down, ctx ends, the process is terminated or the Jupyter server that started it has ended.
+// An interrupt signal stops the cells.
 func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
 	s := &server{file: file, shells: map[string]*shell{}, published: publisher{subscribers: map[*peer]bool{}}}
 	s.published.changed = sync.NewCond(&s.published.mu)
@@ -166,7 +168,8 @@ func (s *server) handle(r *request, err error) {
 	r.reply(content)
 }
 
-// enter does what a request wants. A panic in the kernel's own code, or in the checker of types, is an error of this request.
+// enter does what a request wants. A panic in the kernel's own code, or in the checker of types, is
+// an error of this request.
 func enter(do func() error) error {
 	err := recovered(do)
 	if p := (panicked{}); errors.As(err, &p) {
@@ -197,8 +200,8 @@ func (p panicked) Error() string { return fmt.Sprint(p.value) }
 // busy says that the kernel works on a request.
 var busy = fields{"execution_state": "busy"}
 
-// idle says that the work on a request is done. While cells run the kernel as a whole stays busy, which is what front ends
-// show.
+// idle says that the work on a request is done. While cells run the kernel as a whole stays busy,
+// which is what front ends show.
 func (s *server) idle(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,7 +286,8 @@ func (c content) offset() int {
 	return len(string(code[:min(max(c.Cursor, 0), len(code))]))
 }
 
-// history returns the newest cells, whichever are asked for. All are of session 1, since the next kernel doesn't know them.
+// history returns the newest cells, whichever are asked for. All are of session 1, since the next
+// kernel doesn't know them.
 func (s *server) history(c content) fields {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -180,7 +180,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// Everything but a cell is answered while a cell runs, and the kernel stays busy for who looks at it.
+// Everything but a cell is answered while a cell runs, and the kernel stays busy for who looks at
+// it.
 func TestBesideARunningCell(t *testing.T) {
 	e := newToy()
 	c, _, _ := start(t, e.open)
@@ -535,7 +536,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A subscriber that no longer reads is dropped, and neither the kernel nor the others miss anything.
+// A subscriber that no longer reads is dropped, and neither the kernel nor the others miss
+// anything.
 func TestStuckSubscriber(t *testing.T) {
 	t.Parallel()
 	c, file, _ := start(t, newToy().open)

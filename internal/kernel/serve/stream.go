@@ -17,8 +17,8 @@ const (
 	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
 )
 
-// launch starts a command, which ends with all that it has started, and shows what these write. drain waits until all that
-// they have written so far is shown.
+// launch starts a command, which ends with all that it has started, and shows what these write.
+// drain waits until all that they have written so far is shown.
 func launch(cmd *exec.Cmd, show func(stream, text string)) (drain func(), err error) {
 	stdout, toStdout, err := newStream("stdout", show)
 	if err != nil {
@@ -67,10 +67,12 @@ func newStream(name string, show func(name, text string)) (s *stream, w *os.File
 	return s, w, nil
 }
 
-// drain waits until all that programs have written so far is shown. It fails at the end, when it is.
+// drain waits until all that programs have written so far is shown. It fails at the end, when it
+// is.
 func (s *stream) drain() { _ = s.conn.Control(func(fd uintptr) { s.take(fd) }) }
 
-// take shows what can be read at once. It says whether that is all for now, or nobody can write any longer.
+// take shows what can be read at once. It says whether that is all for now, or nobody can write any
+// longer.
 func (s *stream) take(fd uintptr) (all, end bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

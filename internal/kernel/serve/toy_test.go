@@ -128,7 +128,8 @@ func (t *toy) comm(*request) {}
 
 func (t *toy) close() error { t.closed.Add(1); return nil }
 
-// TestMain lets other programs run this one as a kernel: with the path of a connection file as its argument.
+// TestMain lets other programs run this one as a kernel: with the path of a connection file as its
+// argument.
 func TestMain(m *testing.M) {
 	if file := os.Getenv("TOY_KERNEL"); file != "" {
 		if file == "argument" {
