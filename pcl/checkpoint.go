@@ -190,7 +190,7 @@ func (n *network) snapshot(arrays map[string][]float32) error {
 	return nil
 }
 
-// snapshot returns the state of all tasks, and adds the arrays of those that run.
+// snapshot returns the state of all tasks, and adds the arrays of the running ones.
 func (t *tasks) snapshot(arrays map[string][]float32) (states []taskState, err error) {
 	for _, info := range t.registry.infos(t.running) {
 		state := taskState{TaskInfo: info}
@@ -244,7 +244,7 @@ func setMethodState(started *method.Started, rng *seed.Source, draws []byte, sta
 	return nil
 }
 
-// snapshot adds to a task's state what there is of a running one.
+// snapshot adds the state of a running task: its stream, its reservoir and its fetched batches.
 func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err error) {
 	defer func() {
 		if err != nil {

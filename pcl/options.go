@@ -86,8 +86,8 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
-// checked returns the options with defaults for those that are empty, and the method, ready for its
-// first step. Options that no learner can have are errors.
+// checked returns the options with their defaults, and the method, ready for its first step. It returns
+// an error for options that no learner can have.
 func (o Options) checked() (Options, *method.Started, error) {
 	switch {
 	case o.Method != nil:

@@ -89,9 +89,8 @@ func (c methodContext) Parameters() ([]float32, error) {
 	return theta[:n:n], nil
 }
 
-// TaskGradient takes the right labels for targets, also where a loss has those of the old model:
-// this was remembered when the task ended, and so agrees with the present one, which would leave no
-// gradient.
+// TaskGradient uses the right labels as targets, even if the loss has the old model's. That model was
+// remembered when the task ended and agrees with the present one, so its targets give no gradient.
 func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	c.fits(samples)
 	loss := lossOf(c.method, samples[0].Task)

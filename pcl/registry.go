@@ -36,9 +36,8 @@ type TaskInfo struct {
 // hand leaves ids out.
 func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
-// registry is what is known of the tasks that have arrived, whether they run or have ended. Nothing
-// that a copy of it shares with it ever changes, so that a copy costs the same however many tasks
-// there were, and stays as it is.
+// registry owns the tasks that have arrived, whether they run or have ended. Nothing that a copy shares
+// with it ever changes, so a copy stays as it is, and costs the same after any number of tasks.
 type registry struct {
 	increment string
 	tasks     []*arrival     // without their streams, by id minus 1; nil if the id was skipped
@@ -121,7 +120,7 @@ type endedTasks struct {
 	running []int
 }
 
-// ids lists them, of those that a registry has.
+// ids lists the tasks; ids that were skipped are left out.
 func (e endedTasks) ids(of registry) (ids []int) {
 	for id := 1; id <= e.arrived; id++ {
 		if of.tasks[id-1] != nil && !slices.Contains(e.running, id) {

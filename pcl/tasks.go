@@ -19,10 +19,10 @@ func newTasks(increment string) *tasks {
 	return &tasks{registry: registry{increment: increment}, ended: map[int]int{}}
 }
 
-// start adds a task that has been opened to those that run.
+// start adds an opened task to the running ones.
 func (t *tasks) start(a *attached) { t.running = t.running.with(a) }
 
-// end takes a task from those that run.
+// end removes a task from the running ones.
 func (t *tasks) end(a *attached) {
 	t.running = t.running.without(a)
 	t.countEnded(a.id, 1)
