@@ -1,0 +1,17 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+// TestScript: the files of the page's script are a program together. What it does, a browser tells.
+func TestScript(t *testing.T) {
+	_, loader, _ := strings.Cut(runsPage(t, runsFolder(t, sampleRuns())), "<script>")
+	loader, _, _ = strings.Cut(loader, "</script>")
+	if _, err := goja.Compile("script.js", unpacked(t, loader), true); err != nil {
+		t.Error(err)
+	}
+}
