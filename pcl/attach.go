@@ -24,7 +24,7 @@ func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error)
 	t.require()
 	return callFor(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-		a := &attached{Task: t, id: l.tasks.registry.last() + 1, samples: new(atomic.Int64)}
+		a := &attached{Task: t, id: l.tasks.registry.last() + 1, samples: new(atomic.Int64), admit: admission(l.method)}
 		if err := a.begin(func() error { return l.beginNew(a) }); err != nil {
 			return 0, err
 		}
@@ -72,7 +72,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others",
 				name, old.Classes, t.Classes)
 		}
-		a := &attached{Task: old.Task, id: id, samples: old.samples}
+		a := &attached{Task: old.Task, id: id, samples: old.samples, admit: admission(l.method)}
 		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}
@@ -164,6 +164,14 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 		l.changed()
 		return nil
 	})
+}
+
+// admission is what a method demands of each sample; nil if it takes all.
+func admission(m *method.Started) func(x []float32) error {
+	if m.Analytic == nil {
+		return nil
+	}
+	return m.Analytic.Admit
 }
 
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or

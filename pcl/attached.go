@@ -29,7 +29,8 @@ type attached struct {
 	silence   func() // stops the stream from notifying; nil if it does not
 	err       error  // why the stream failed after the current batch, until a step returns it
 	paused    atomic.Bool
-	samples   *atomic.Int64 // how many the task's streams have delivered
+	samples   *atomic.Int64           // how many the task's streams have delivered
+	admit     func(x []float32) error // what a method demands of each sample; nil if it takes all
 }
 
 // free releases the task's batches, and undoes listen. A stream that panics there is not heard of
@@ -129,6 +130,12 @@ func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	for i, c := range given.Class[:n] {
 		if !slices.Contains(t.Classes, c) {
 			return fmt.Errorf("sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
+		}
+		if t.admit == nil {
+			continue
+		}
+		if err := t.admit(given.X[i*width : (i+1)*width]); err != nil {
+			return fmt.Errorf("sample %d: %w", i, err)
 		}
 	}
 	b.Take(t.id, *given)

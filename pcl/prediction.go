@@ -14,7 +14,8 @@ import (
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner
 // continues. It waits for the call in progress, if there is one, and must therefore not be called
 // from within a stream. A method that predicts by a rule of its own prepares for it, as for
-// [Learner.Evaluate].
+// [Learner.Evaluate]; one that learns from sums does that in the background while tasks run
+// ([Predictor.Seen]).
 func (l *Learner) Snapshot() (*Predictor, error) {
 	return callFor(context.Background(), l, "snapshot", l.predictor)
 }
@@ -49,14 +50,14 @@ func (l *Learner) rule() (rehearsal.Point, rehearsal.Scorer, error) {
 
 // predictor takes a snapshot, for callers that have entered the learner.
 func (l *Learner) predictor() (*Predictor, error) {
-	point, rule, err := l.rule()
+	point, rule, behind, err := l.latestRule()
 	if err != nil {
 		return nil, err
 	}
 	o, at := l.options, l.network.at(l.network.point(point))
 	p := &Predictor{
 		programs: o.Programs, scores: lossOf(l.method, method.MemoryID), loss: keyOf(o.compared()),
-		registry: l.tasks.registry, rule: rule, steps: l.steps, version: l.version,
+		registry: l.tasks.registry, rule: rule, behind: behind, steps: l.steps, version: l.version,
 	}
 	values, err := l.network.read(at.Theta)
 	if err != nil {
@@ -67,6 +68,19 @@ func (l *Learner) predictor() (*Predictor, error) {
 		return nil, err
 	}
 	return p.open(o.spec(), copied, at.Running)
+}
+
+// latestRule is rule, but while tasks run a method that learns from sums gives the last rule that it
+// has, which may be behind, and makes the next one meanwhile.
+func (l *Learner) latestRule() (at rehearsal.Point, rule rehearsal.Scorer, behind bool, err error) {
+	m := l.method.Analytic
+	if m == nil || len(l.tasks.running) == 0 {
+		at, rule, err = l.rule()
+		return at, rule, false, err
+	}
+	defer recovered(&err, byMethod(l.method)+" panicked")
+	rule, current, err := m.Latest()
+	return rehearsal.Current, rule, !current, err
 }
 
 // Network returns the network with which the learner predicts at present. A method that predicts by
@@ -138,7 +152,7 @@ func (p *prediction) newest(version func() int, take func() (*Predictor, error))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.latest
-	if old != nil && old.version == version() {
+	if old != nil && old.version == version() && !old.behind {
 		return old, nil
 	}
 	taken, err := take()

@@ -30,6 +30,7 @@ type Predictor struct {
 
 	registry registry
 	rule     rehearsal.Scorer // compares classes; nil if the logits do
+	behind   bool             // whether a rule for more samples is being made
 	steps    int
 	version  int // of the learner
 
@@ -170,6 +171,9 @@ func (p *Predictor) predict(x []float32, task int, classes []int) (out []Predict
 	if err != nil {
 		return nil, err
 	}
+	if scorer, ok := p.rule.(rehearsal.InputScorer); ok {
+		return p.byInputs(scorer, x, classes)
+	}
 	if err := p.each(x, func(scores, features []float32) error {
 		one, err := p.choose(len(out), scores, features, classes, outputs)
 		out = append(out, one)
@@ -180,24 +184,63 @@ func (p *Predictor) predict(x []float32, task int, classes []int) (out []Predict
 	return out, nil
 }
 
-// each calls f with the scores of all outputs, and the features, of one sample after another.
-func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
+// check returns an error if x is not the values of samples.
+func (p *Predictor) check(x []float32) error {
 	width := p.model.Inputs()
 	if len(x) == 0 || len(x)%width != 0 {
 		return fmt.Errorf("%d values are not one or more samples of %d values each", len(x), width)
 	}
-	n := len(x) / width
-	for i := range n {
+	for i := range len(x) / width {
 		if !fp.Finite(x[i*width : (i+1)*width]) {
 			return fmt.Errorf("sample %d has a value that is not finite", i)
 		}
+	}
+	return nil
+}
+
+// byInputs predicts with a scorer that does not ask the network.
+func (p *Predictor) byInputs(scorer rehearsal.InputScorer, x []float32, classes []int) (out []Prediction, err error) {
+	if err := p.check(x); err != nil {
+		return nil, err
+	}
+	p.use.RLock()
+	defer p.use.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	scores, err := scorer.ScoreInputs(x, classes)
+	for _, of := range scores {
+		best := largest(of)
+		normalise(of, of[best])
+		class := classes[best]
+		one := Prediction{Class: class, Name: p.registry.names[class], Classes: classes, Probabilities: of}
+		out = append(out, one)
+	}
+	return out, err
+}
+
+// Seen returns how many samples the predictions are made from, and whether these are all that the
+// learner had seen when the snapshot was taken. It is about methods that learn from sums
+// (docs/method.md §12); for others it returns 0 and true.
+func (p *Predictor) Seen() (samples int, all bool) {
+	if scorer, ok := p.rule.(rehearsal.InputScorer); ok {
+		return scorer.Seen(), !p.behind
+	}
+	return 0, true
+}
+
+// each calls f with the scores of all outputs, and the features, of one sample after another.
+func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
+	if err := p.check(x); err != nil {
+		return err
 	}
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
 		return ErrClosed
 	}
-	for together := p.clients(n); len(x) > 0; {
+	width := p.model.Inputs()
+	for together := p.clients(len(x) / width); len(x) > 0; {
 		var some []*described
 		var computing errgroup.Group
 		for client := 0; client < together && len(x) > 0; client++ {
@@ -267,12 +310,17 @@ func compared(
 		scores[i] = float64(logits[o])
 	}
 	ruled = rule != nil && rule.Score(features, classes, scores)
+	return scores, largest(scores), ruled
+}
+
+// largest is the place of the largest score, the first of several.
+func largest(scores []float64) (best int) {
 	for i, s := range scores {
 		if s > scores[best] {
 			best = i
 		}
 	}
-	return scores, best, ruled
+	return best
 }
 
 // normalise turns scores, of which the largest is given, into probabilities, by the softmax.

@@ -73,7 +73,7 @@ type loop struct {
 	hooks   Hooks
 	saved   saveMark // at the last save
 	savedAt time.Time
-	given   int // the version of the last snapshot; below 0 if there is none
+	given   int // the version of the last snapshot; below 0 if there is none, or a newer rule was being made
 	renewed time.Time
 }
 
@@ -135,7 +135,9 @@ func (r *loop) renew() error {
 		if err != nil {
 			return err
 		}
-		r.given, r.renewed = p.version, time.Now()
+		if r.given, r.renewed = p.version, time.Now(); p.behind {
+			r.given = -1
+		}
 		r.hooks.Snapshot(p)
 	}
 	return nil

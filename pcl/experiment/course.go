@@ -7,6 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -108,11 +109,14 @@ func checkMemory(c memory.Config, s *scenario.Scenario) error {
 // and no tasks yet. look says how it is looked at, which changes nothing else.
 func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
 	config := c.config
-	net, err := config.network(set, outputs)
+	own, err := c.parts()
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.parts()
+	if method.IsAnalytic(own.method) { // its learner does not use the network
+		config.setModel("linear")
+	}
+	net, err := config.network(set, outputs)
 	if err != nil {
 		return nil, err
 	}

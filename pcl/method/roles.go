@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -44,6 +45,22 @@ type Rehearser interface {
 	Parts() []rehearsal.Part
 }
 
+// Analytic is a method that learns from sums over its samples instead of by gradients. Learners make no steps for it, and their
+// network is not used.
+type Analytic interface {
+	// Admit returns an error if the method cannot take a sample. It is called before samples are learnt.
+	Admit(x []float32) error
+	// Latest returns the last rule that was made, and whether it is for all samples. If it is not, a new one is being made when
+	// Latest returns. nil stands for no samples.
+	Latest() (rule rehearsal.Scorer, current bool, err error)
+	// Unlearn takes away all that a task has added. samples are the class and the values of each sample that it added, in any
+	// order; nil stands for sums that were kept. After an error nothing has changed.
+	Unlearn(task int, samples iter.Seq2[int, []float32]) error
+	// Seen returns how many samples the sums have, Bytes how large they are in memory.
+	Seen() int
+	Bytes() int
+}
+
 // Describer is a method whose Info is not only what it was registered with.
 type Describer interface {
 	Info() Info
@@ -61,11 +78,15 @@ type Wrapper interface {
 	Unwrap() Method
 }
 
+// IsAnalytic says whether a method learns from sums instead of by gradients ([Analytic]).
+func IsAnalytic(m Method) bool { return has[Analytic](m) }
+
 // Roles are the roles of a method at work; those that it does not have are nil.
 type Roles struct {
 	Stateful Stateful
 	Follower Follower
 	Idler    Idler
+	Analytic Analytic
 	rehearsal.Roles
 }
 
@@ -77,10 +98,12 @@ func rolesOf(m Method) (r Roles) {
 	r.Stateful, _ = m.(Stateful)
 	r.Follower, _ = m.(Follower)
 	r.Idler, _ = m.(Idler)
+	r.Analytic, _ = m.(Analytic)
 	r.Roles = rehearsal.RolesOf(m)
 	if in := innerOf(m); in != nil {
 		others := rolesOf(in)
 		r.Stateful, r.Follower, r.Idler = cmp.Or(r.Stateful, others.Stateful), cmp.Or(r.Follower, others.Follower), cmp.Or(r.Idler, others.Idler)
+		r.Analytic = cmp.Or(r.Analytic, others.Analytic)
 		r.Roles = r.Roles.Or(others.Roles)
 	}
 	return r

@@ -66,6 +66,15 @@ type Scorer interface {
 	Score(features []float32, classes []int, scores []float64) bool
 }
 
+// InputScorer is a scorer that scores samples by their values alone. The network is not asked.
+type InputScorer interface {
+	Scorer
+	// ScoreInputs returns the scores of the given classes for each of the samples, which lie in x one after another.
+	ScoreInputs(x []float32, classes []int) ([][]float64, error)
+	// Seen returns how many samples the scorer was made from.
+	Seen() int
+}
+
 // Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a batch's. Its id is
 // [PenaltyID].
 type Penalty interface {

@@ -1,0 +1,57 @@
+package pcl
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+)
+
+// Unlearn makes the learner forget a task that has ended: its sums, weights and predictions become,
+// bit by bit, those of a learner to which the task never came (docs/method.md §12.3). The task's
+// classes that no other task has are not predicted any more. Only methods that learn from sums can
+// do that, such as lda.
+//
+// samples are all samples that the task's streams have delivered, in any order; nil stands for the
+// sums that the method keeps with its parameter keep. If they are not the task's, Unlearn returns an
+// error and nothing changes.
+func (l *Learner) Unlearn(task int, samples data.Samples) error {
+	return l.call(context.Background(), "unlearn", func() error {
+		m := l.method.Analytic
+		known, err := l.tasks.registry.get(task)
+		switch {
+		case err != nil:
+			return err
+		case m == nil:
+			return fmt.Errorf(
+				"%s learns by gradients, of which nothing can be taken back; lda, for example, learns from sums",
+				byMethod(l.method))
+		case l.tasks.running.get(task) != nil:
+			return fmt.Errorf("%s has not ended; detach it first", label(task, known.Name))
+		}
+		if err := guarded("the method, or reading the samples,", func() error {
+			return m.Unlearn(task, l.each(samples))
+		}); err != nil {
+			return err
+		}
+		l.version++
+		l.prediction.outdate()
+		return nil
+	})
+}
+
+// each yields samples, which share their memory; nil for none.
+func (l *Learner) each(s data.Samples) iter.Seq2[int, []float32] {
+	if s == nil {
+		return nil
+	}
+	return func(yield func(int, []float32) bool) {
+		x := make([]float32, l.options.Model.Inputs())
+		for i := range s.Len() {
+			if !yield(s.Sample(i, x), x) {
+				return
+			}
+		}
+	}
+}
