@@ -41,6 +41,33 @@ func (l *Learner) Unlearn(task int, samples data.Samples) error {
 	})
 }
 
+// Sums returns what a method that learns from sums remembers, which has the same bytes whatever the order of the samples; nil for
+// other methods.
+func (l *Learner) Sums() ([]byte, error) {
+	return callFor(context.Background(), l, "sums", func() ([]byte, error) {
+		if l.method.Analytic == nil {
+			return nil, nil
+		}
+		_, state, err := l.rule()
+		return state, err
+	})
+}
+
+// MemoryBytes returns how large the stored samples are, with what is stored beside them, and the sums that a method keeps in place
+// of samples or beside them.
+func (l *Learner) MemoryBytes() (samples, sums int, err error) {
+	err = l.call(context.Background(), "memory", func() error {
+		for _, it := range l.memory.Samples() {
+			samples += 4 * (len(it.Pixels) + len(it.Logits) + len(it.Original))
+		}
+		if m := l.method.Analytic; m != nil {
+			sums = m.Bytes()
+		}
+		return nil
+	})
+	return samples, sums, err
+}
+
 // each yields samples, which share their memory; nil for none.
 func (l *Learner) each(s data.Samples) iter.Seq2[int, []float32] {
 	if s == nil {

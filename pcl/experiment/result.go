@@ -42,6 +42,16 @@ func (r *runner) result() (*results.Run, error) {
 		MemorySHA256: sum(pixels...),
 		Measured:     r.measured(),
 	}
+	sums, err := r.learner.Sums()
+	if err != nil {
+		return nil, err
+	}
+	if sums != nil { // what predicts is not the network
+		out.ModelSHA256 = fmt.Sprintf("%x", sha256.Sum256(sums))
+	}
+	if out.Measured.StoredBytes, out.Measured.StatisticsBytes, err = r.learner.MemoryBytes(); err != nil {
+		return nil, err
+	}
 	out.Drift = driftOf(r.learner.Memory().Samples())
 	for _, k := range r.state.PerK {
 		if k.Steps > 0 {
