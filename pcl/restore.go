@@ -179,7 +179,10 @@ func (l *Learner) takeUp(
 	l.memory = stored
 	l.tasks.free()
 	*l.tasks = *newTasks(l.options.Increment)
-	r := restoration{tasks: l.tasks, network: l.network, arrays: arrays, attach: attach, notify: l.ready.notify}
+	r := restoration{
+		tasks: l.tasks, network: l.network, arrays: arrays, attach: attach, notify: l.ready.notify,
+		admit: admission(l.method),
+	}
 	for i, state := range s.Tasks {
 		if err := r.task(state.number(i), state); err != nil {
 			return err
@@ -201,6 +204,7 @@ type restoration struct {
 	arrays  map[string][]float32
 	attach  func(id int) (Task, error) // may be nil
 	notify  func()                     // for streams to call when they are ready
+	admit   func(x []float32) error    // as in attached
 }
 
 // parameters restores the network's arrays, once the tasks are there.
@@ -240,7 +244,7 @@ func (r restoration) task(id int, s taskState) (err error) {
 		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", last, maxID)
 	}
 	registry.skip(id - 1)
-	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64), admit: admission(l.method)}
+	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64), admit: r.admit}
 	if r.attach != nil {
 		if t.Task, err = r.attach(id); err != nil {
 			return err

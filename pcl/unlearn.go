@@ -41,20 +41,20 @@ func (l *Learner) Unlearn(task int, samples data.Samples) error {
 	})
 }
 
-// Sums returns what a method that learns from sums remembers, which has the same bytes whatever the order of the samples; nil for
-// other methods.
+// Sums returns what a method that learns from sums remembers, which has the same bytes whatever the
+// order of the samples; nil for other methods.
 func (l *Learner) Sums() ([]byte, error) {
 	return callFor(context.Background(), l, "sums", func() ([]byte, error) {
 		if l.method.Analytic == nil {
 			return nil, nil
 		}
-		_, state, err := l.rule()
+		_, state, err := methodState(l.method, l.rng)
 		return state, err
 	})
 }
 
-// MemoryBytes returns how large the stored samples are, with what is stored beside them, and the sums that a method keeps in place
-// of samples or beside them.
+// MemoryBytes returns how large the stored samples are, with what is stored beside them, and the sums
+// that a method learns from.
 func (l *Learner) MemoryBytes() (samples, sums int, err error) {
 	err = l.call(context.Background(), "memory", func() error {
 		for _, it := range l.memory.Samples() {
