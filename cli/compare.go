@@ -6,12 +6,14 @@ import (
 	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
@@ -61,6 +63,9 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 		return err
 	}
 	all := versus.Of(findings.Columns(rows.Of(runs)), "")
+	for _, t := range all {
+		t.Bound(slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return r.Increment != t.Increment }))
+	}
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }
 

@@ -48,7 +48,7 @@ var mayImport = map[string]string{
 	"pcl/results/rows":             "pcl/results",
 	"pcl/results/tables":           "pcl/results pcl/results/findings pcl/stats",
 	"pcl/results/tensorboard":      "pcl/results",
-	"pcl/results/versus":           "pcl/results/findings pcl/results/rows pcl/stats",
+	"pcl/results/versus":           "pcl/results pcl/results/findings pcl/results/rows pcl/stats",
 	"pcl/safetensors":              "",
 	"pcl/scenario":                 "",
 	"pcl/stats":                    "",

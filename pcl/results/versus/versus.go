@@ -19,7 +19,8 @@ type Table struct {
 	Dataset   string   `json:"dataset"`
 	Increment string   `json:"increment"`
 	Reference string   `json:"reference"`
-	Lines     []Line   `json:"methods"` // the reference first
+	Lines     []Line   `json:"methods"`          // the reference first
+	Bounds    []Bound  `json:"bounds,omitempty"` // see [Table.Bound]
 	Verdict   string   `json:"verdict"`
 	More      string   `json:"more_runs,omitempty"` // what more situations would show
 	Notes     []string `json:"notes,omitempty"`

@@ -162,6 +162,9 @@ func (t *Table) text(out io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%s\t%s\n", l.Method, l.A, difference, interval, p, cost)
 	}
+	for _, b := range t.Bounds {
+		fmt.Fprintf(w, "(%s)\t%.1f\t\t\t\t\n", b.Name, b.A)
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
