@@ -43,7 +43,7 @@ type Dataset struct {
 	Height, Width, Channels int
 	Vector                  int
 	// Features, if not empty, says that the samples are the features of pictures: of which backbone
-	// and size, such as "efficientnet-lite0?size=128". They are vectors of bytes, codes of package
+	// and size, such as "efficientnet-lite0:size=224". They are vectors of bytes, codes of package
 	// features.
 	Features    string
 	Classes     []string // class names in label order

@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
 	"pcl/data":                     "",
-	"pcl/features":                 "",
+	"pcl/features":                 "pcl/backend pcl/internal/program pcl/params pcl/safetensors",
 	"pcl/memory":                   "pcl/params",
 	"pcl/analytic":                 "",
 	"pcl/method":                   "emgd pcl/analytic pcl/memory pcl/params pcl/rehearsal",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -126,4 +127,22 @@ func newest(ctx context.Context, d installer.PipDependency, platform *regexp.Reg
 		return release{}, fmt.Errorf("package index: no version of %s fits", d.Package)
 	}
 	return best, nil
+}
+
+// Wheel is a file of Python's package index that is known by its SHA-256.
+type Wheel struct {
+	Package, Version string
+	SHA256           string
+}
+
+var anyWheel = regexp.MustCompile(`\.whl$`)
+
+// Fetch downloads the wheel to a file, where it goes on with what an earlier call left.
+func (w Wheel) Fetch(ctx context.Context, path string, progress io.Writer) error {
+	found, err := plugin{Package: w.Package, Version: w.Version, Platform: anyWheel, SHA256: w.SHA256}.wheels(ctx)
+	if err != nil {
+		return err
+	}
+	file := download.File{URL: found[0].URL, Bytes: found[0].Size, SHA256: w.SHA256}
+	return (&download.Client{Progress: progress}).To(ctx, file, path)
 }

@@ -103,6 +103,10 @@ func (c *call) add(input any) error {
 		if err := upload(c, x); err != nil {
 			return err
 		}
+	case []uint8:
+		if err := upload(c, x); err != nil {
+			return err
+		}
 	case *compute.Buffer:
 		c.in, c.donated = append(c.in, *x), append(c.donated, x)
 	case compute.Buffer:

@@ -1,0 +1,199 @@
+package features
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/terminal"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+)
+
+// Options say with what features are computed, and where they are kept.
+type Options struct {
+	// Open opens the backend that computes those that are not in the cache. It is closed afterwards. nil stands for the best
+	// one of this machine.
+	Open     func(context.Context) (*backend.Backend, error)
+	Dir      string    // folder of the cache; empty stands for features in the user's cache folder of this program
+	Progress io.Writer // is told of the download and of how far the pictures have come; nil for silence
+}
+
+// Of returns the codes of pictures, Width for each, for each of the lists. Those that are in the cache are read there, all others
+// are computed and added to it, also if ctx ends before all are done.
+func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, error) {
+	dir, err := cacheDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Open == nil {
+		o.Open = func(ctx context.Context) (*backend.Backend, error) { return backend.Open(ctx, backend.Options{}) }
+	}
+	x := &extraction{spec: s, options: o, dir: dir, lists: lists}
+	if err := x.index(); err != nil {
+		return nil, err
+	}
+	return x.out, x.all(ctx)
+}
+
+// place is a picture: its list and its number in it.
+type place struct{ list, i int }
+
+// extraction is a call of [Of].
+type extraction struct {
+	spec    Spec
+	options Options
+	dir     string
+	lists   []Pictures
+	out     [][]uint8
+	missing map[key][]place // the pictures whose codes are not in out yet; equal ones have one key
+}
+
+func (x *extraction) index() error {
+	x.missing = map[key][]place{}
+	for l, p := range x.lists {
+		if err := p.check(); err != nil {
+			return err
+		}
+		x.out = append(x.out, make([]uint8, p.Len()*Width))
+		for i := range p.Len() {
+			k := keyOf(p, i)
+			x.missing[k] = append(x.missing[k], place{l, i})
+		}
+	}
+	return nil
+}
+
+// found writes the codes of a picture to all places where it stands.
+func (x *extraction) found(k key, codes []uint8) {
+	for _, at := range x.missing[k] {
+		copy(x.out[at.list][at.i*Width:], codes)
+	}
+	delete(x.missing, k)
+}
+
+func (x *extraction) look(s store) error {
+	return s.find(func(k key) bool { return x.missing[k] != nil }, x.found)
+}
+
+// all reads what the cache has and computes the rest. Of several processes, one computes, and the others read what it made.
+func (x *extraction) all(ctx context.Context) error {
+	sum := published
+	var w *weights
+	if x.spec.Weights != "" {
+		var err error
+		if w, err = readWeights(x.spec.Weights); err != nil {
+			return err
+		}
+		sum = w.sum
+	}
+	s := store{dir: filepath.Join(x.dir, x.spec.folder(sum))}
+	if err := x.look(s); err != nil || len(x.missing) == 0 {
+		return err
+	}
+	if w == nil {
+		var err error
+		if w, err = installed(ctx, x.dir, x.options.Progress); err != nil {
+			return err
+		}
+	}
+	unlock, err := s.lock(ctx, func() {
+		say(x.options.Progress, "Waiting for another process that computes features...\n")
+	})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := x.look(s); err != nil || len(x.missing) == 0 {
+		return err
+	}
+	return x.compute(ctx, s, w)
+}
+
+// compute makes the features that are missing.
+func (x *extraction) compute(ctx context.Context, s store, w *weights) error {
+	b, err := x.options.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	n, err := newNetwork(b, w, x.spec)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	made := &maker{extraction: x, store: s, begun: time.Now(), total: len(x.missing), line: terminal.NewLine(x.options.Progress)}
+	defer made.line.Close()
+	for l := range x.lists {
+		if err = made.list(ctx, n, l); err != nil {
+			break
+		}
+	}
+	if err := cmp.Or(err, made.flush()); err != nil { // what was made is kept in any case
+		return err
+	}
+	say(x.options.Progress, "%s: the features of %d pictures in %s\n", x.spec, made.total, time.Since(made.begun).Round(time.Second/10))
+	return nil
+}
+
+// maker keeps what is computed.
+type maker struct {
+	*extraction
+	store
+	begun       time.Time
+	done, total int
+	line        *terminal.Line
+	mu          sync.Mutex
+	pending     bytes.Buffer // entries that are not in a file yet
+}
+
+// list computes those that are missing of a list.
+func (m *maker) list(ctx context.Context, n *network, l int) error {
+	keys := map[int]key{}
+	for k, places := range m.missing {
+		if places[0].list == l {
+			keys[places[0].i] = k
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	which := make([]int, 0, len(keys))
+	for i := range keys {
+		which = append(which, i)
+	}
+	slices.Sort(which)
+	return n.each(ctx, m.lists[l], which, func(i int, values []float32) error {
+		codes := make([]uint8, Width)
+		if err := Encode(codes, values); err != nil {
+			return fmt.Errorf("picture %d: %w", i, err)
+		}
+		return m.keep(keys[i], codes)
+	})
+}
+
+// keep takes the codes of a picture.
+func (m *maker) keep(k key, codes []uint8) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.found(k, codes)
+	m.pending.Write(entryOf(k, codes))
+	m.done++
+	rate := float64(m.done) / time.Since(m.begun).Seconds()
+	left := time.Duration(float64(m.total-m.done) / rate * float64(time.Second))
+	m.line.Show("features: %d of %d pictures, %.0f a second, %s left", m.done, m.total, rate, left.Round(time.Second))
+	if m.pending.Len() < mostEntries*entrySize {
+		return nil
+	}
+	return m.flush()
+}
+
+func (m *maker) flush() error {
+	defer m.pending.Reset()
+	return m.write(m.pending.Bytes())
+}

