@@ -11,12 +11,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets.
+// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets, and looks after their features.
 type dataCmd struct {
-	List    dataListCmd    `cmd:"" help:"List the image sets, their size, and whether their files are here."`
-	Fetch   dataFetchCmd   `cmd:"" help:"Download image sets from their publishers and verify them."`
-	Verify  dataVerifyCmd  `cmd:"" help:"Compare the files that are here with the published checksums."`
-	Preview dataPreviewCmd `cmd:"" help:"Draw a contact sheet of a set, labelled by class."`
+	List     dataListCmd     `cmd:"" help:"List the image sets, their size, and whether their files are here."`
+	Fetch    dataFetchCmd    `cmd:"" help:"Download image sets from their publishers and verify them."`
+	Verify   dataVerifyCmd   `cmd:"" help:"Compare the files that are here with the published checksums."`
+	Preview  dataPreviewCmd  `cmd:"" help:"Draw a contact sheet of a set, labelled by class."`
+	Features dataFeaturesCmd `cmd:"" help:"List the features of pictures that are kept, and remove them."`
 }
 
 // dataDir is the flag that all subcommands have.

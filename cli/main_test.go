@@ -3,11 +3,19 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/features"
 )
 
 // TestMain makes the test binary be pcl where it is called so, on PATH.
@@ -20,7 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodels": sameModels},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodels": sameModels, "drawn": drawn},
 	})
 }
 
@@ -36,6 +44,23 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+// drawn FILE FOLDER writes drawn weights of a backbone, and pictures of four classes.
+func drawn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: drawn FILE FOLDER")
+	}
+	ts.Check(atomicfile.Write(ts.MkAbs(args[0]), features.Draw(1).Write))
+	for i := range 4 * 4 {
+		img := image.NewGray(image.Rect(0, 0, 6, 6))
+		for p := range img.Pix {
+			img.Pix[p] = uint8(i%4*60 + (i+p)%50)
+		}
+		path := filepath.Join(ts.MkAbs(args[1]), fmt.Sprint("class", i%4), fmt.Sprint(i, ".png"))
+		ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+		ts.Check(atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) }))
 	}
 }
 

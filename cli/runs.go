@@ -49,14 +49,15 @@ func (m *machineFlags) share(jobs int) {
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
 func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
-	return &experiment.Machine{DataDir: dataDir, Open: func(context.Context) (b *backend.Backend, err error) {
+	return &experiment.Machine{DataDir: dataDir, Progress: rc.progress(), Open: func(context.Context) (b *backend.Backend, err error) {
 		return m.open(rc)
 	}}
 }
 
 // ready opens the data set and the backend, and checks that the scenarios fit the data set.
 func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
-	set, err := machine.Dataset(rc.ctx, configs[0].Config().Dataset)
+	first := configs[0].Config()
+	set, err := machine.Pictures(rc.ctx, first)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +65,9 @@ func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, config
 		if _, err := usage(experiment.NewScenario(config.Config(), set)); err != nil {
 			return nil, nil, err
 		}
+	}
+	if set, err = machine.DatasetOf(rc.ctx, first); err != nil { // before the machine's cores are shared
+		return nil, nil, err
 	}
 	m.share(jobs)
 	b, err := machine.Backend(rc.ctx)

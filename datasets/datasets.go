@@ -145,6 +145,7 @@ type Options struct {
 	Dir      string    // data folder; "" means $PARALLELCL_DATA, or parallelcl/data in the user's cache folder
 	Seed     uint64    // seed of generated sets (glyphs); sets read from files do not depend on it
 	Progress io.Writer // progress of Fetch; nil means silence
+	Side     int       // what a folder's images are brought to whose name says no size, unless all are alike and small; 0 stands for 32
 }
 
 // dir returns the data folder.

@@ -21,6 +21,7 @@ type folder struct {
 	root string
 	folderParameters
 	height, width int // 0: as the images are
+	side          int // see Options
 	background    color.Color
 
 	tree *pictureTree // as it was when stamp was called last
@@ -128,6 +129,7 @@ func (f *folder) stamp(ctx context.Context) string {
 		return f.err.Error()
 	}
 	h := sha256.New()
+	fmt.Fprintln(h, f.side)
 	for _, p := range f.files() {
 		fmt.Fprintf(h, "%q %d %d\n", p.path, p.size, p.time)
 	}
@@ -192,7 +194,8 @@ func (f *folder) size(heads []pictureHead) (height, width, channels int) {
 	unread := func(h pictureHead) bool { return h.height == 0 }
 	heads = slices.DeleteFunc(slices.Clone(heads), unread)
 	if height == 0 {
-		height, width = otherSide, otherSide
+		height = cmp.Or(f.side, otherSide)
+		width = height
 		other := func(h pictureHead) bool { return h.height != heads[0].height || h.width != heads[0].width }
 		if len(heads) > 0 && max(heads[0].height, heads[0].width) <= ownSide && !slices.ContainsFunc(heads, other) {
 			height, width = heads[0].height, heads[0].width

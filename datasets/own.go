@@ -65,7 +65,12 @@ func ownFiles(name string) (*entry, error) {
 		base = filepath.Base(abs)
 	}
 	return &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"},
-		source: func(Options) source { return files }}, nil
+		source: func(o Options) source {
+			if f, ok := files.(*folder); ok {
+				f.side = o.Side
+			}
+			return files
+		}}, nil
 }
 
 // nameHint ends the error that a file is missing, if there is one whose name looks the same.

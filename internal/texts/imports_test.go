@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"pcl/internal/program":         "pcl/backend",
 	"pcl/internal/device":          "pcl/backend pcl/data pcl/internal/program pcl/memory pcl/model pcl/optim pcl/params pcl/rehearsal",
 	"pcl":                          "pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/device pcl/internal/program pcl/memory pcl/method pcl/model pcl/onnx pcl/optim pcl/params pcl/rehearsal pcl/safetensors pcl/scenario",
-	"pcl/experiment":               "datasets internal/origin pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/params pcl/rehearsal pcl/results pcl/scenario",
+	"pcl/experiment":               "datasets internal/origin pcl pcl/backend pcl/data pcl/features pcl/memory pcl/method pcl/model pcl/optim pcl/params pcl/rehearsal pcl/results pcl/scenario",
 	"grids":                        "",
 	"pcl/results/findings":         "grids pcl/results/rows pcl/stats",
 	"pcl/grid":                     "datasets grids pcl/backend pcl/experiment pcl/method pcl/params pcl/results pcl/results/rows pcl/scenario",

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,7 @@ func (c Config) Check() (checked Checked, err error) {
 	if err := c.checkModel(); err != nil {
 		return Checked{}, err
 	}
-	if err := c.checkTasks(); err != nil {
+	if err := cmp.Or(c.checkTasks(), c.checkFeatures(), c.checkAugment()); err != nil {
 		return Checked{}, err
 	}
 	made, err := c.parts()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -32,14 +33,17 @@ type Config struct {
 	DataSHA256    string `json:"data_sha256,omitempty" param:"data_sha256" doc:"checksum of your own files, or of a part of a set, written by the program"` // see [Config.OnData]
 	TrainPerClass int    `json:"train_per_class,omitempty" param:"train_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of training samples of each class; 0 takes all"`
 	TestPerClass  int    `json:"test_per_class,omitempty" param:"test_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of test samples of each class; 0 takes all"`
-	Increment     string `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
-	Kind          string `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
-	Tasks         int    `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
-	MinClasses    int    `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
-	MaxClasses    int    `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
-	Overlap       int    `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
-	Duplicate     bool   `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
-	Epochs        int    `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
+	// Features, if not empty, is read by [features.Parse].
+	Features   string `json:"features,omitempty" param:"features" default:"" flag:"features" doc:"train on features of a pretrained network in place of pixels: efficientnet-lite0, also with values such as efficientnet-lite0:size=224 (docs/features.md)"`
+	Augment    string `json:"augment,omitempty" param:"augment" default:"" flag:"augment" doc:"how pictures are changed at random before a step trains on them: flip (left and right), crop (moved by up to an eighth), or flip,crop"`
+	Increment  string `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
+	Kind       string `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
+	Tasks      int    `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
+	MinClasses int    `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
+	MaxClasses int    `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
+	Overlap    int    `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
+	Duplicate  bool   `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
+	Epochs     int    `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
 	// Scenario, if set, is a published scenario to be used instead of one drawn from the values above and the two seeds below.
 	Scenario     *scenario.Scenario `json:"scenario,omitempty"`
 	ScenarioFile string             `json:"-" param:"scenario" doc:"file with a scenario to play, instead of the keys from kind to duplicate and the next two (docs/data.md §5)"`
@@ -167,6 +171,12 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	}
 	if c.Precision == "float32" {
 		c.Precision = ""
+	}
+	if s := c.spec(); s.Backbone != "" {
+		c.Features = s.String()
+	}
+	if all, err := ways(c.Augment); err == nil {
+		c.Augment = strings.Join(all, ",")
 	}
 	type fields Config
 	return json.Marshal(fields(c))

@@ -23,7 +23,7 @@ type course struct {
 
 // newCourse opens what a configuration needs, and returns its scenario with a learner before the first step. Close the learner.
 func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*course, error) {
-	set, err := m.ready(ctx, c.config.Dataset)
+	set, err := m.ready(ctx, c.config)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,16 @@ func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look
 	if err != nil {
 		return nil, err
 	}
+	augment, err := c.augment(set)
+	if err != nil {
+		return nil, err
+	}
 	l, err := pcl.New(context.Background(), pcl.Options{
 		Backend: m.backend, Programs: m.programs, Model: net, Method: own.method,
 		Increment: config.Increment, Shared: config.Shared, Optimizer: own.optimizer, Batch: config.Batch,
 		Memory: config.Memory, Seed: config.Seed, Edit: config.Edit, ExtraUpdate: config.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
-		Trace: look.Trace, Observe: look.Observe,
+		Trace: look.Trace, Observe: look.Observe, Augment: augment,
 	})
 	if err != nil {
 		return nil, err

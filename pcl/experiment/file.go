@@ -56,6 +56,11 @@ func NewConfig(layers ...Layer) (c Config, err error) {
 		dataset = cmp.Or(l.text("dataset"), dataset)
 	}
 	c = DefaultConfig(dataset)
+	for _, l := range layers {
+		if text := l.text("features"); text != "" {
+			c = c.OnFeatures(text)
+		}
+	}
 	for i, l := range layers {
 		if err := c.lay(l, played[i]); err != nil {
 			return Config{}, err
@@ -127,6 +132,10 @@ func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
 		}
 	}
 	*c = c.withIncrement(c.Increment)
+	if s := c.spec(); l.text("features") != "" && s.Weights != "" {
+		s.Weights = l.path(s.Weights)
+		c.Features = s.String()
+	}
 	if file := l.text("init"); file != "" {
 		if err := c.begin(l.path(file)); err != nil {
 			return err

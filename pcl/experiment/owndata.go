@@ -26,11 +26,15 @@ func (e dataError) Unwrap() error { return e.error }
 // have no checksum here: they are the published ones. OnData returns [ErrData] if the configuration has another checksum
 // already.
 func (c Config) OnData(ctx context.Context, o datasets.Options) (Config, error) {
-	info, err := datasets.Inspect(ctx, c.Dataset, o)
+	info, err := datasets.Inspect(ctx, c.Dataset, c.onSpec(o))
 	if err != nil {
 		return c, err
 	}
-	return c.on(info.SHA256)
+	sum, err := onWeights(info.SHA256, c.spec())
+	if err != nil {
+		return c, err
+	}
+	return c.on(sum)
 }
 
 func (c Config) on(sum string) (Config, error) {

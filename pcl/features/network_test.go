@@ -14,45 +14,13 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
-
-// drawnTensors are weights of an EfficientNet-Lite0 that were drawn, with the published names.
-func drawnTensors(seed uint64) *safetensors.File {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	f := &safetensors.File{}
-	add := func(name string, value func() float64, dims ...int) {
-		n := 1
-		for _, d := range dims {
-			n *= d
-		}
-		values := make([]float32, n)
-		for i := range values {
-			values[i] = float32(value())
-		}
-		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: name, Dims: dims, Values: values})
-	}
-	layers, norms := lite0()
-	for i, l := range layers {
-		in := l.in
-		if l.depthwise {
-			in = 1
-		}
-		deviation := math.Sqrt(2 / float64(in*l.size*l.size))
-		add(l.name+".weight", func() float64 { return deviation * rng.NormFloat64() }, l.out, in, l.size, l.size)
-		add(norms[i]+".weight", func() float64 { return 0.5 + rng.Float64() }, l.out)
-		add(norms[i]+".bias", func() float64 { return 0.3 * rng.NormFloat64() }, l.out)
-		add(norms[i]+".running_mean", func() float64 { return 0.3 * rng.NormFloat64() }, l.out)
-		add(norms[i]+".running_var", func() float64 { return 0.5 + rng.Float64() }, l.out)
-	}
-	return f
-}
 
 // drawnFile writes such weights to a file.
 func drawnFile(t testing.TB, seed uint64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drawn.safetensors")
-	must.Do(t, atomicfile.Write(path, drawnTensors(seed).Write))
+	must.Do(t, atomicfile.Write(path, Draw(seed).Write))
 	return path
 }
 
@@ -74,7 +42,7 @@ func openGo(ctx context.Context) (*backend.Backend, error) {
 func newDrawn(t testing.TB, on string, s Spec) *network {
 	t.Helper()
 	b := must.Get(backend.Open(t.Context(), backend.Options{Name: on}))(t)
-	w := must.Get(fold(drawnTensors(1)))(t)
+	w := must.Get(fold(Draw(1)))(t)
 	n := must.Get(newNetwork(b, w, s))(t)
 	t.Cleanup(func() { n.close(); b.Close() })
 	return n
@@ -83,7 +51,7 @@ func newDrawn(t testing.TB, on string, s Spec) *network {
 // TestAgainstRuntime compares features with those that ONNX Runtime computes with the same weights, drawn or published, and
 // pictures: the file in testdata has them, and testdata/runtime.py makes it.
 func TestAgainstRuntime(t *testing.T) {
-	weights := must.Get(fold(drawnTensors(1)))(t)
+	weights := must.Get(fold(Draw(1)))(t)
 	against(t, "drawn", weights, Spec{Size: 64}, backend.Go)
 }
 
@@ -203,8 +171,8 @@ func TestWriteDrawn(t *testing.T) {
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "drawn.safetensors")
 	}
-	must.Do(t, atomicfile.Write(path, drawnTensors(1).Write))
-	if w := must.Get(readWeights(path))(t); w.sum != must.Get(fold(drawnTensors(1)))(t).sum {
+	must.Do(t, atomicfile.Write(path, Draw(1).Write))
+	if w := must.Get(readWeights(path))(t); w.sum != must.Get(fold(Draw(1)))(t).sum {
 		t.Errorf("what is read back is not what was written")
 	}
 }
