@@ -120,7 +120,7 @@ func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look
 	if err != nil {
 		return nil, err
 	}
-	augment, err := c.augment(set)
+	augment, err := c.config.augment(set)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,8 @@ func (c Config) variant() string {
 	if c.Features != "" {
 		parts = append(parts, "features "+c.spec().String())
 	}
-	if c.Augment != "" {
-		parts = append(parts, "augment "+c.Augment)
+	if all, err := ways(c.Augment); err == nil && len(all) > 0 {
+		parts = append(parts, "augment "+strings.Join(all, ","))
 	}
 	if c.Precision == "bfloat16" {
 		parts = append(parts, "bfloat16")
