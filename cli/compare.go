@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/parallelcl/parallelcl/internal/pyrule"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -133,6 +134,9 @@ func (c *compareCmd) repetitions() (out [][3]uint64) {
 
 // methodAndValues reads "emgd:tau=3,momentum=0.5".
 func methodAndValues(text string) (name string, values map[string]any, err error) {
+	if strings.HasPrefix(text, pyrule.Prefix) { // whose file's name has no values behind it
+		return text, nil, nil
+	}
 	name, list, given := strings.Cut(text, ":")
 	if !given {
 		return name, nil, nil

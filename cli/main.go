@@ -22,6 +22,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/pyrule"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -46,6 +47,8 @@ type runContext struct {
 type commands struct {
 	Quiet   bool    `short:"q" help:"Print no progress and no notices."`
 	HelpAll helpAll `help:"Show this help with all flags, including rarely needed ones."`
+
+	AllowCode bool `rare:"" help:"Start the Python rules (python:FILE.py:NAME) that configurations, grids and results of others name. Those in the command itself need no leave."`
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
@@ -121,7 +124,25 @@ func execute(rc *runContext, args []string) int {
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
+	pyrule.SetAllowed(c.AllowCode, typedRules(rc.command, args))
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
+}
+
+// typedRules are the rules in Python that a command line names, and not a file. Names in pcl grid only select results.
+func typedRules(command string, args []string) (names []string) {
+	if strings.HasPrefix(command, "pcl grid") {
+		return nil
+	}
+	for _, arg := range args {
+		_, value, _ := strings.Cut(arg, "=")
+		for _, name := range strings.Split(arg+","+value, ",") {
+			name, _, _ = strings.Cut(name, "+")
+			if strings.HasPrefix(name, pyrule.Prefix) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // usageError is a mistake in the command line or the configuration.

@@ -150,6 +150,7 @@ func (l *Learner) close() {
 	l.tasks.free()
 	l.scratch.free()
 	l.options.Programs.drop()
+	_ = l.method.Close() // how a process of the method ended does not matter any more
 }
 
 // Options returns the options that the learner was made with, with the defaults filled in and,

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/pyrule"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -73,6 +74,9 @@ func (c Config) Check() (checked Checked, err error) {
 		return Checked{}, err
 	}
 	if err := cmp.Or(c.checkTasks(), c.checkFeatures(), c.checkAugment()); err != nil {
+		return Checked{}, err
+	}
+	if c.Params, err = pyrule.Pin(c.Method, c.Params); err != nil {
 		return Checked{}, err
 	}
 	made, err := c.parts()

@@ -83,10 +83,10 @@ func (c *Config) recut(dataset string) {
 // changed since the folder was made.
 func (c Config) Folder() string {
 	c.DataSHA256 = ""
-	return fmt.Sprintf("%s-%s-%s-s%d-%s", label(c.Dataset), c.Increment, c.Method, c.Seed, c.ID())
+	return fmt.Sprintf("%s-%s-%s-s%d-%s", label(c.Dataset), c.Increment, label(c.Method), c.Seed, c.ID())
 }
 
-// label is the name of a data set as part of a folder's name: "folder-photos" for "folder:/data/photos?size=32x32".
+// label is the name of a data set or a method as part of a folder's name: "folder-photos" for "folder:/data/photos?size=32x32".
 func label(dataset string) string {
 	kind, path, own := strings.Cut(dataset, ":")
 	if !own {

@@ -20,11 +20,11 @@ type named struct {
 
 func find(name string) (*named, error) {
 	first, rest, composes := strings.Cut(name, "+")
-	r, err := registry.Find(first)
+	rule, err := ruleOf(first)
 	if err != nil {
 		return nil, err
 	}
-	n := &named{rule: r.new(), prefixes: []string{""}}
+	n := &named{rule: rule, prefixes: []string{""}}
 	if !composes {
 		return n, nil
 	}
@@ -40,6 +40,20 @@ func find(name string) (*named, error) {
 		n.parts, n.prefixes = append(n.parts, p), append(n.prefixes, part+".")
 	}
 	return n, nil
+}
+
+// ruleOf makes the rule of a name, which is registered, or begins with a scheme.
+func ruleOf(name string) (Method, error) {
+	if scheme, rest, has := strings.Cut(name, ":"); has {
+		if open, known := schemes[scheme]; known {
+			return open(rest)
+		}
+	}
+	r, err := registry.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.new(), nil
 }
 
 // each calls f with each struct of parameters, and what their names begin with.

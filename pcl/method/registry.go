@@ -41,6 +41,13 @@ func Register(info Info, make func() Method) {
 	registry.Add(info.Name, registered{info, make, kind})
 }
 
+// schemes are what [RegisterScheme] was given.
+var schemes = map[string]func(string) (Method, error){}
+
+// RegisterScheme makes names known that begin with a scheme and a colon, such as "python:rules.py:mine"; open is given the rest
+// of a name. Call it in an init function.
+func RegisterScheme(scheme string, open func(rest string) (Method, error)) { schemes[scheme] = open }
+
 // registeredAs returns what a method's struct was registered as.
 func registeredAs(m Method) (r registered, ok bool) {
 	kind := names.StructOf(m)
@@ -59,6 +66,14 @@ func Describe(m Method) Info {
 		return d.Info()
 	}
 	return registeredInfo(m)
+}
+
+// infoOf is what a new method was registered with, or for one that is not registered what it says itself.
+func infoOf(m Method) Info {
+	if _, registered := registeredAs(m); registered {
+		return registeredInfo(m)
+	}
+	return Describe(m)
 }
 
 func registeredInfo(m Method) Info {
@@ -89,7 +104,7 @@ func Lookup(name string) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	return Description{described(registeredInfo(n.rule), n.parts), n.rule.Needs(), n.accepts()}, nil
+	return Description{described(infoOf(n.rule), n.parts), n.rule.Needs(), n.accepts()}, nil
 }
 
 // New makes the method with the given name and sets it up. Parameters that are missing get their defaults. Besides its own

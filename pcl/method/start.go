@@ -3,6 +3,7 @@ package method
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"sync"
@@ -41,6 +42,16 @@ func Start(of Method) (*Started, error) {
 
 // Release gives a method back that has made no step, so that it can be started again.
 func (s *Started) Release() { release(s.of) }
+
+// Close ends what the method, or one in it, holds open, such as a process.
+func (s *Started) Close() error {
+	for m := s.of; m != nil; m = innerOf(m) {
+		if c, ok := m.(io.Closer); ok {
+			return c.Close()
+		}
+	}
+	return nil
+}
 
 // complete sets a method up, and joins it with the rehearsal that it brings.
 func complete(m Method) (Method, error) {
