@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import tempfile
 import unittest
 
 import numpy as np
@@ -24,7 +25,11 @@ class Guide(unittest.TestCase):
         if os.environ.get("PCL"):
             os.environ["PATH"] = os.path.dirname(os.environ["PCL"]) + os.pathsep + os.environ["PATH"]
         blocks = re.findall(r"^```(python|diff)\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
-        self.assertEqual(len(blocks), 13)
+        self.assertEqual(len(blocks), 14)
+        folder, before = tempfile.TemporaryDirectory(), os.getcwd()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, before)
+        os.chdir(folder.name)
         names = {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None}
         for kind, code in blocks:
             if kind == "diff":  # what comes of it

@@ -281,6 +281,43 @@ class JAX(unittest.TestCase):
         with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "gram row 1, entry 1 is NaN"):
             parallelcl.jax.weights(rule, jnp.full((2, 2), jnp.nan))
         np.testing.assert_allclose(parallelcl.jax.weights(rule, jnp.eye(2)), [0.5, 0.5], atol=1e-6)
+        for own in ([None], ["a", None]):
+            with self.assertRaisesRegex(Error, "own: want 2 names of entries"):
+                parallelcl.jax.direction(rule, rows, own=own)
+
+    @needs("jax")
+    def test_scale_losses_and_rules_in_python(self):
+        import jax
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        rows, losses = list(jnp.asarray(BASE, jnp.float32)), [1.5, 0.5]
+        for name in ("emgd-gmc", "gls", "upgrad"):
+            given = losses if Rule(name).info["needs_losses"] else None
+            want = Rule(name).direction(BASE, given)
+            for scale in (1.0, 1024.0, 65536.0):
+                step = jax.jit(lambda rows, losses: parallelcl.jax.direction(Rule(name), rows, losses, grad_scale=scale))
+                d = step([scale * row for row in rows], None if given is None else [scale * x for x in losses])
+                np.testing.assert_allclose(np.asarray(d) / scale, want, rtol=1e-4, atol=1e-5)
+        bad = [rows[0], jnp.full(3, jnp.inf)]
+        rule = EMGD()
+        state = rule.state()
+        self.assertTrue(np.isnan(parallelcl.jax.direction(rule, bad, nonfinite="skip")).all())
+        self.assertEqual(rule.state(), state)
+        d = jax.jit(lambda rows: parallelcl.jax.direction(lambda gram, losses, ids: [1, 2], rows))(rows)
+        np.testing.assert_allclose(d, BASE[0] + 2 * BASE[1], rtol=1e-6)
+
+    @needs("jax")
+    def test_heads(self):
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        trees = [{"trunk": jnp.asarray(row), "a": jnp.full(2, 1.0 + i), "b": jnp.full(1, 5.0 - i)} for i, row in enumerate(BASE)]
+        d = parallelcl.jax.direction(Rule("upgrad"), trees, own=["a", "b"])
+        np.testing.assert_allclose(d["trunk"], [0.292398, 1.900585, 1.900585], atol=1e-5)
+        np.testing.assert_allclose(np.concatenate([d["a"], d["b"]]), [1, 1, 4])
 
 
 if __name__ == "__main__":

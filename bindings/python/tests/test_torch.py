@@ -1,6 +1,12 @@
 """PyTorch loops as they are in use: loss scaling, heads, rules in Python, and the engine. Skipped without PyTorch."""
 
 import copy
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
 import unittest
 import warnings
 
@@ -430,6 +436,65 @@ if not missing("torch"):
     class Centred(torch.nn.Module):
         def forward(self, x):
             return x - 0.5 * x.mean(0).detach() * x.sum(0)
+
+
+@needs("torch")
+class Loops(unittest.TestCase):
+    def test_two_processes(self):
+        """Two processes with half of each batch have the weights and the gradient of one with the whole batch."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ddp.py")
+        both = [subprocess.Popen([sys.executable, script, rank, port], stdout=subprocess.PIPE, text=True) for rank in "01"]
+        said = [p.communicate(timeout=300)[0].split("weights and gradient:\n")[1].splitlines() for p in both]
+        self.assertEqual(said[0], said[1])
+        torch.manual_seed(0)
+        model, rule = torch.nn.Linear(4, 3).double(), parallelcl.EMGDGMC()
+        x, y = torch.randn(8, 4).double(), torch.randn(8, 3).double()
+        for _ in range(2):
+            model.zero_grad()
+            out = model(x)
+            weights = backward([((out - y)[:, i] ** 2).mean() for i in range(3)], model, rule)
+        np.testing.assert_allclose(json.loads(said[0][0]), weights, rtol=1e-9)
+        np.testing.assert_allclose(json.loads(said[0][1]), grads(model), rtol=1e-9, atol=1e-12)
+
+    def test_compiled_step(self):
+        """A compiled function computes forward pass and losses; backward and the rule run between compiled parts."""
+        model, plain = net(), net()
+        x, y = batch()
+        compiled = torch.compile(task_losses, backend="aot_eager")
+        a, b = parallelcl.EMGDGMC(), parallelcl.EMGDGMC()
+        for _ in range(2):
+            torch.testing.assert_close(backward(compiled(model, x, y), model, a), backward(task_losses(plain, x, y), plain, b), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(grads(model), grads(plain), rtol=1e-4, atol=1e-5)
+
+    def test_resume(self):
+        """A loop goes on to the bit from what torch.save wrote of network, optimizer and rule."""
+        x, y = batch()
+
+        def loop(model, optimizer, rule, steps):
+            for _ in range(steps):
+                optimizer.zero_grad()
+                backward(task_losses(model, x, y), model, rule)
+                optimizer.step()
+
+        model, rule = net(), parallelcl.EMGDGMC()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        loop(model, optimizer, rule, 3)
+        file = io.BytesIO()
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rule": rule.state()}, file)
+        loop(model, optimizer, rule, 3)
+        file.seek(0)
+        saved = torch.load(file)
+        again, other = net(seed=9), parallelcl.EMGDGMC()
+        again.load_state_dict(saved["model"])
+        optimizer = torch.optim.Adam(again.parameters(), lr=0.01)
+        optimizer.load_state_dict(saved["optimizer"])
+        other.set_state(saved["rule"])
+        loop(again, optimizer, other, 3)
+        for p, q in zip(model.parameters(), again.parameters()):
+            torch.testing.assert_close(p, q, rtol=0, atol=0)
 
 
 if __name__ == "__main__":

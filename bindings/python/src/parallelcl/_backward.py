@@ -22,7 +22,7 @@ Parameters: TypeAlias = torch.nn.Module | torch.Tensor | Iterable[torch.Tensor]
 def backward(
     losses: Sequence[torch.Tensor] | torch.Tensor, parameters: Parameters, rule: AnyRule, *, ids: Values | None = None,
     own: Sequence[Parameters | None] | None = None, scaler: Any = None, grad_scale: float | torch.Tensor | None = None,
-    nonfinite: Literal["raise", "skip"] | None = None, retain_graph: bool = False,
+    nonfinite: Literal["raise", "skip"] | None = None, group: Any = None, retain_graph: bool = False,
 ) -> torch.Tensor:
     """Like loss.backward() for several losses at once: computes the gradient of each, asks the rule for the weights, and
     adds the weighted sum to the parameters' grad. Returns the K weights, a tensor of float64 on the CPU.
@@ -34,14 +34,19 @@ def backward(
     grad_scale  instead: the factor by which the losses have been multiplied already
     nonfinite   "skip" (default with a scaler): where a gradient is not finite the rule isn't asked, the weights are NaN, and
                 grad gets what is not finite, so that scaler.step skips and scaler.update lowers the scale. "raise" is an Error
-
-    Gradients are those of this process: under DistributedDataParallel see gram and combine."""
+    group       a process group, such as torch.distributed.group.WORLD, whose processes call backward with shares of each batch,
+                as under DistributedDataParallel: gradients and losses are averaged over them, before the rule and for grad"""
     held, (scaled, scale) = as_rule(rule), scaled_by(losses, scaler, grad_scale)
     shared = trained(parameters, "parameters")
     heads = _heads(own, len(scaled), shared)
     rows, owned = rows_of(scaled, shared, heads, retain_graph)
     with torch.no_grad():
+        if group is not None:
+            scaled = [loss.detach().clone() for loss in scaled]
+            _average([*scaled, *chain.from_iterable(rows), *(g for _, g in owned)], group)
         products = gram(rows)
+        if group is not None:  # so that all have the same weights, whatever the order of their sums
+            _average([products], group)
         if skips(products, scaler, nonfinite):
             combine(shared, rows, [1.0] * len(rows))
             weights = torch.full((len(rows),), torch.nan, dtype=torch.float64)
@@ -71,6 +76,13 @@ def skips(products: torch.Tensor, scaler: Any, nonfinite: str | None) -> bool:
     if nonfinite not in (None, "raise", "skip"):
         raise Error(f'nonfinite={nonfinite!r}; want "raise" or "skip"')
     return nonfinite != "raise" and (nonfinite == "skip" or scaler is not None) and not bool(torch.isfinite(products).all())
+
+
+def _average(tensors: list[torch.Tensor], group: Any) -> None:
+    """The mean over the processes of a group, in place."""
+    for t in tensors:
+        torch.distributed.all_reduce(t, group=group)
+        t /= torch.distributed.get_world_size(group)
 
 
 def rows_of(

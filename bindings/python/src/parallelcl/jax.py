@@ -1,6 +1,7 @@
 """Rules in loops of JAX, also inside of functions that jax.jit compiles."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -8,28 +9,60 @@ import numpy as np
 from jax.experimental import io_callback
 
 from ._library import Error
+from ._own import AnyRule, Own, as_rule
 from ._rule import Rule
+from ._values import Floats
 
 
-def weights(rule: Rule, gram: jax.typing.ArrayLike) -> jax.Array:
+def weights(rule: AnyRule, gram: jax.typing.ArrayLike, losses: jax.typing.ArrayLike | None = None, *, nonfinite: Literal["raise", "skip"] = "raise") -> jax.Array:
     """The weights of a Gram matrix. In a compiled function it calls back to Python, once for each run of the function
-    and in order, because the rule may remember something."""
-    _check(rule)
+    and in order, because the rule may remember something. Give losses to rules that read them. With nonfinite="skip" the
+    rule isn't asked where an entry is not finite, and the weights are NaN."""
+    held = as_rule(rule)
+    _check(held, losses)
     gram = jnp.asarray(gram)
     of = jax.ShapeDtypeStruct(gram.shape[:1], _floating(gram.dtype))
-    return io_callback(lambda m: rule.weights(np.asarray(m)).astype(of.dtype), of, gram, ordered=True)
+
+    def ask(m: Any, *values: Any) -> Any:
+        if nonfinite == "skip" and not np.isfinite(np.asarray(m, float)).all():
+            return np.full(of.shape, np.nan, of.dtype)
+        found: Floats = held.weights(np.asarray(m), losses=np.asarray(values[0], float) if values else None)
+        return found.astype(of.dtype)
+
+    return io_callback(ask, of, gram, *([] if losses is None else [jnp.asarray(losses)]), ordered=True)
 
 
-def direction(rule: Rule, gradients: list[Any]) -> Any:
-    """The weighted sum of gradients, a list of K trees of arrays, for a rule on the Gram matrix."""
-    w = weights(rule, sum(jax.tree.leaves(jax.tree.map(_gram, *gradients))))
-    return jax.tree.map(lambda *parts: _weighted(w, parts), *gradients)
+def direction(
+    rule: AnyRule, gradients: list[Any], losses: jax.typing.ArrayLike | None = None, *, own: Sequence[Any] | None = None,
+    grad_scale: jax.typing.ArrayLike = 1, nonfinite: Literal["raise", "skip"] = "raise",
+) -> Any:
+    """The weighted sum of gradients, a list of K trees of arrays, for a rule on the Gram matrix. Give losses to rules that
+    read them.
+
+    own         names of entries of the gradients, which are dicts then, one for each loss (or None): the parameters that it
+                alone trains, such as its head; they stand in the direction with the loss's own gradient, and not in the Gram matrix
+    grad_scale  the factor by which the losses were multiplied for mixed precision: the rule sees gradients (and losses)
+                without it, and the direction has it
+    nonfinite   "skip": where a gradient is not finite the direction is NaN, and the rule isn't asked"""
+    heads = [name for name in own or [] if name is not None]
+    if own is not None and (len(own) != len(gradients) or not all(isinstance(g, dict) and all(name in g for name in heads) for g in gradients)):
+        raise Error(f"own: want {len(gradients)} names of entries, or None, one for each loss, and gradients that are dicts with these entries")
+    shared = [{name: part for name, part in g.items() if name not in heads} for g in gradients] if heads else gradients
+    scale = jnp.asarray(grad_scale, jnp.float32)
+    products = sum(jax.tree.leaves(jax.tree.map(lambda *parts: _gram(scale, *parts), *shared)))
+    w = weights(rule, products, None if losses is None else jnp.asarray(losses) / scale, nonfinite=nonfinite)
+    found = jax.tree.map(lambda *parts: _weighted(w, parts), *shared)
+    for name, g in zip(own or [], gradients):
+        if name is not None:
+            found[name] = jax.tree.map(jnp.add, found[name], g[name]) if name in found else g[name]
+    return found
 
 
-def _gram(*parts: jax.Array) -> jax.Array:
+def _gram(scale: jax.Array, *parts: jax.Array) -> jax.Array:
     """One leaf's share of the Gram matrix, in float32 at least: in less, the matrix would be none of any gradients."""
     j = jnp.stack([jnp.ravel(x) for x in parts])
     j = j.astype(jnp.promote_types(_floating(j.dtype), jnp.float32))
+    j = j / scale.astype(j.dtype)
     return jnp.matmul(j, j.T, precision="highest")
 
 
@@ -42,12 +75,12 @@ def _floating(dtype: Any) -> Any:
     return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.result_type(float)
 
 
-def _check(rule: Rule) -> None:
+def _check(rule: "Rule | Own", losses: Any) -> None:
     """An error in a callback would come as one of JAX."""
     if rule.info["needs_rows"]:
         raise Error(f"{rule.name} needs the Jacobian, and here only the Gram matrix is passed on: call rule.direction(jacobian) outside of compiled functions")
-    if rule.info["needs_losses"]:
-        raise Error(f"{rule.name} needs losses, which are not passed on here: call rule.weights(gram, losses=losses) outside of compiled functions")
+    if rule.info["needs_losses"] and losses is None and not isinstance(rule, Own):
+        raise Error(f"{rule.name} needs losses: give them as losses=")
 
 
 __all__ = ["Rule", "direction", "weights"]

@@ -63,7 +63,7 @@ def mammoth(path: str | Path, *, dataset: str, increment: Literal["class", "task
             run = ast.literal_eval(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", re.sub(r"\b(nan|device\([^()]*\))", "None", text)))
         except (SyntaxError, ValueError) as e:
             raise Error(f"{path}, line {number}: {e}; want a dict, as Mammoth writes to logs.pyd") from None
-        found = {tuple(map(int, m.groups())): float(run[key]) for key in run if (m := re.fullmatch(r"accuracy_(\d+)_task(\d+)", key))}
+        found = {(int(m[1]), int(m[2])): float(run[key]) for key in run if (m := re.fullmatch(r"accuracy_(\d+)_task(\d+)", key))}
         lines.append(_foreign(found, f"{path}, line {number}", str(run["model"]), dataset, increment, labelset, timeline, run.get("seed") or 0))
     return _frame(lines, library)
 
@@ -82,7 +82,7 @@ def avalanche(
     return _frame([_foreign(found, str(path), method, dataset, increment, labelset, timeline, seed)], library)
 
 
-def _foreign(found: dict[tuple[int, ...], float], where: str, method: str, dataset: str, increment: str, labelset: int, timeline: int, seed: int) -> dict[str, Any]:
+def _foreign(found: dict[tuple[int, int], float], where: str, method: str, dataset: str, increment: str, labelset: int, timeline: int, seed: int) -> dict[str, Any]:
     """A row of the accuracies in percent by task, and task after which they were measured."""
     tasks = max((t for t, _ in found), default=0)
     wanted = [(t, t) for t in range(1, tasks + 1)] + [(t, tasks) for t in range(1, tasks + 1)]

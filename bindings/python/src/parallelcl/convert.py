@@ -1,0 +1,97 @@
+"""ResNet-18 between parallelcl and torchvision or timm, whose names are the same.
+
+    ours                                         theirs
+    stem/conv/weights                            conv1.weight
+    stem/norm/scale, shift, mean, variance       bn1.weight, bias, running_mean, running_var
+    layer1/0/conv1/weights, layer1/0/norm1/…     layer1.0.conv1.weight, layer1.0.bn1.…
+    layer2/0/shortcut/conv/weights, …/norm/…     layer2.0.downsample.0.weight, layer2.0.downsample.1.…
+    classifier/weights, classifier/bias          fc.weight, fc.bias
+
+A convolution is [height, width, in, out] here and [out, in, height, width] there, a linear layer [in, out] and [out, in].
+Both pad with zeros, by 1 on all sides for 3×3, and add ε = 1e-5 to variances. The stem differs: ours is a 3×3 convolution
+with the stride 1 and a 2×2 maximum, for small images; small_images gives a model of theirs that stem, untrained. A network
+with the 7×7 stem for ImageNet is refused. `pcl run --init net.safetensors` begins with the file that save writes."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._library import Error
+from ._values import array
+
+_NORMS = {"weight": "scale", "bias": "shift", "running_mean": "mean", "running_var": "variance"}
+_OURS = [  # theirs, ours
+    (r"conv1", "stem/conv"), (r"bn1", "stem/norm"), (r"fc", "classifier"), (r"layer(\d)\.(\d)\.conv(\d)", r"layer\1/\2/conv\3"),
+    (r"layer(\d)\.(\d)\.bn(\d)", r"layer\1/\2/norm\3"), (r"layer(\d)\.(\d)\.downsample\.0", r"layer\1/\2/shortcut/conv"),
+    (r"layer(\d)\.(\d)\.downsample\.1", r"layer\1/\2/shortcut/norm"),
+]
+_THEIRS = [
+    (r"stem/conv", "conv1"), (r"stem/norm", "bn1"), (r"classifier", "fc"), (r"layer(\d)/(\d)/conv(\d)", r"layer\1.\2.conv\3"),
+    (r"layer(\d)/(\d)/norm(\d)", r"layer\1.\2.bn\3"), (r"layer(\d)/(\d)/shortcut/conv", r"layer\1.\2.downsample.0"),
+    (r"layer(\d)/(\d)/shortcut/norm", r"layer\1.\2.downsample.1"),
+]
+
+
+def from_torch(state: Mapping[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
+    """The tensors of a model's state_dict() under our names."""
+    found = {}
+    for name, tensor in state.items():
+        at, _, kind = name.rpartition(".")
+        if kind == "num_batches_tracked":
+            continue
+        ours = _named(at, _OURS, name)
+        values = array(tensor, name, tensor.ndim).astype(np.float32)
+        if ours == "stem/conv" and values.shape[2:] != (3, 3):
+            raise Error(f"{name} is {values.shape[2]}×{values.shape[3]}; want the 3×3 stem for small images, as small_images makes it")
+        kind = _NORMS[kind] if ours.split("/")[-1].startswith("norm") else {"weight": "weights"}.get(kind, kind)
+        found[f"{ours}/{kind}"] = np.ascontiguousarray(values.transpose(2, 3, 1, 0) if values.ndim == 4 else values.T)
+    return found
+
+
+def to_torch(tensors: Mapping[str, npt.ArrayLike]) -> dict[str, Any]:
+    """Tensors under our names as a state_dict for load_state_dict(…, strict=False)."""
+    import torch
+
+    back, found = {ours: theirs for theirs, ours in _NORMS.items()}, {}
+    for name, tensor in tensors.items():
+        at, _, kind = name.rpartition("/")
+        if at == "nearest_mean":
+            continue
+        theirs, values = _named(at, _THEIRS, name), np.asarray(tensor)
+        kind = back[kind] if at.split("/")[-1].startswith("norm") else {"weights": "weight"}.get(kind, kind)
+        found[f"{theirs}.{kind}"] = torch.from_numpy(np.ascontiguousarray(values.transpose(3, 2, 0, 1) if values.ndim == 4 else values.T))
+    return found
+
+
+def save(state: Mapping[str, Any], path: str | Path) -> None:
+    """Writes a model's state_dict() as a file for pcl run --init. It needs the package safetensors."""
+    from safetensors.numpy import save_file
+
+    save_file(from_torch(state), str(path))
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """The network of a file that pcl export weights wrote, as a state_dict. It needs the package safetensors."""
+    from safetensors.numpy import load_file
+
+    return to_torch(load_file(str(path)))
+
+
+def small_images(model: Any) -> Any:
+    """The model, a ResNet-18 of torchvision or timm, with a new 3×3 stem and a 2×2 maximum, as parallelcl's."""
+    import torch
+
+    model.conv1 = torch.nn.Conv2d(model.conv1.in_channels, model.conv1.out_channels, 3, padding=1, bias=False)
+    model.maxpool = torch.nn.MaxPool2d(2)
+    return model
+
+
+def _named(at: str, names: list[tuple[str, str]], name: str) -> str:
+    for pattern, other in names:
+        if re.fullmatch(pattern, at):
+            return re.sub(pattern, other, at)
+    raise Error(f"{name} is not a tensor of a ResNet-18; want the names of torchvision, timm or parallelcl")
