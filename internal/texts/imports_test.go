@@ -92,6 +92,7 @@ var mayImport = map[string]string{
 	"internal/origin":              "",
 	"internal/plural":              "",
 	"internal/printable":           "",
+	"internal/pyrule":              "internal/regular pcl/method",
 	"internal/regular":             "",
 	"internal/seed":                "",
 	"internal/stamp":               "internal/ctxio internal/regular",
