@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
@@ -63,7 +62,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if err := advised(err); err != nil {
 		return err
 	}
-	all := versus.Of(findings.Columns(rows.Of(runs)), "")
+	all := versus.Of(rows.Columns(rows.Of(runs)), "")
 	for _, t := range all {
 		t.Bound(slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return r.Increment != t.Increment }))
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
 	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
@@ -109,11 +108,11 @@ func (c *exportLaTeXCmd) Run(rc *runContext) error {
 	}
 	return rc.writeTo(c.Out, func(out io.Writer) error {
 		if grids == nil {
-			return tables.LaTeX(out, findings.Columns(rows.Of(runsOf(files))))
+			return tables.LaTeX(out, rows.Columns(rows.Of(runsOf(files))))
 		}
 		for _, r := range grids {
 			fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title)
-			if err := tables.LaTeX(out, findings.Columns(r.Table())); err != nil {
+			if err := tables.LaTeX(out, rows.Columns(r.Table())); err != nil {
 				return err
 			}
 		}

@@ -64,8 +64,8 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 		return nil, usagef("%s has no finished run that the flags name", c.File)
 	}
 	r := all[0]
-	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
-		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
+	rc.note("%s, %s, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
+		r.Line(), r.Benchmark(), r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
 	return r, nil
 }
 
@@ -109,7 +109,8 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 
 // make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
 func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
-	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
+	old := then.Run.Measured
+	how := machineFlags{Backend: old.Backend, Threads: old.Threads, Vectors: backend.VectorsOf(old.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}

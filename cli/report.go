@@ -13,9 +13,9 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/paper"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -138,7 +138,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 	}
 	var compared []*versus.Table
 	for _, g := range in.Findings.Grids {
-		if g.Own {
+		if paper.Own(g) {
 			compared = append(compared, versus.Of(g.Columns, versus.Preferred(g.Columns))...)
 		}
 	}
@@ -175,7 +175,7 @@ func (c *reportCmd) material() (report.RunsInput, error) {
 		all = append(all, table...)
 	}
 	var err error
-	if in.Findings, err = findings.New(all, c.Paths...); err != nil {
+	if in.Findings, err = paper.New(all, c.Paths...); err != nil {
 		return report.RunsInput{}, err
 	}
 	return in, nil

@@ -3,28 +3,37 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // printTable prints a line for each group of runs that differ only in their seed and situation.
 func printTable(out io.Writer, runs []*results.Run) error {
-	t := newTable("DATA SET", "INCREMENT", "METHOD", "RUNS", "A (%)", "F (%)", "A_first (%)", "STEPS", "ms/STEP", "STEPS/s")
+	head := []any{"DATA SET", "INCREMENT", "METHOD", "RUNS"}
+	var about []string
+	for _, m := range results.Metrics {
+		head = append(head, m.Name+" (%)")
+		if m.About != "" {
+			about = append(about, m.Name+": "+m.About)
+		}
+	}
+	t := newTable(append(head, "STEPS", "ms/STEP", "STEPS/s")...)
 	for _, g := range results.Group(runs, results.Repetition...) {
 		r := g.Runs[0]
 		steps := g.Moment(func(r *results.Run) float64 { return float64(r.Steps) })
 		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
-		t.row(r.Dataset, r.Increment, g.Label(), howMany(g),
-			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
-			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
-			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
-			fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))
+		cells := []any{r.Dataset, r.Increment, g.Label(), howMany(g)}
+		for _, m := range results.Metrics {
+			cells = append(cells, spread(g.Moment(m.Of)))
+		}
+		t.row(append(cells, fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))...)
 	}
 	err := t.print(out)
-	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the runs.")
+	fmt.Fprintln(out, strings.Join(about, "; ")+"; ± population standard deviation over the runs.")
 	for _, r := range runs {
 		for _, remark := range r.Remarks() {
 			fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark)
@@ -35,13 +44,14 @@ func printTable(out io.Writer, runs []*results.Run) error {
 
 // printSituations says what runs of several seeds or situations show.
 func printSituations(rc *runContext, runs []*results.Run) error {
-	situations, seeds := map[[2]uint64]bool{}, map[uint64]bool{}
+	situations, seeds := map[stats.Situation]bool{}, map[uint64]bool{}
 	for _, r := range runs {
-		situations[[2]uint64{r.LabelSet, r.Timeline}], seeds[r.Seed] = true, true
+		at := r.Trial()
+		situations[at.Situation], seeds[at.Seed] = true, true
 	}
 	switch {
 	case len(situations) > 1:
-		if all := versus.Of(findings.Columns(rows.Of(runs)), ""); len(all) > 0 {
+		if all := versus.Of(rows.Columns(rows.Of(runs)), ""); len(all) > 0 {
 			fmt.Fprintln(rc.stdout)
 			return versus.Text(rc.stdout, all)
 		}

@@ -45,39 +45,40 @@ func grouped(runs []*results.Run) ([]repetitions, error) {
 	return groupsOf(runs, (*results.Run).ParamText)
 }
 
-// groupsOf is [grouped] where params tells the parameters of a run, in which those of a group
-// may not differ. The runs may also differ in some settings, such as the one that a figure has on its axis.
+// groupsOf is [grouped] where params tells the parameters of a run, in which those of a group may
+// not differ. The runs may also differ in some settings, such as the one that a figure has on its
+// axis.
 func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...string) ([]repetitions, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
-	told := slices.Concat([]string{"method", "params", "edit", "extra_update", "eval_every"}, results.Repetition, but)
-	var groups []repetitions
 	for _, r := range runs {
-		if len(r.Tasks) == 0 || r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
-			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental, and run %s is %s, %s-incremental, with %d tasks: want runs with tasks, and one figure for each data set and increment",
-				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment, len(r.Tasks))
+		if len(r.Tasks) == 0 || r.Benchmark() != runs[0].Benchmark() {
+			return nil, fmt.Errorf("viz: run %s is %s, and run %s is %s, with %d tasks: "+
+				"want runs with tasks, and one figure for each data set and increment",
+				runs[0].ID, runs[0].Benchmark(), r.ID, r.Benchmark(), len(r.Tasks))
 		}
-		own := repetitions{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), params: params(r), settings: r.Settings(told...)}
-		if own.Variant != "" {
-			own.Label += " + " + own.Variant
+	}
+	experiment := func(r *results.Run) results.Experiment {
+		e := r.Experiment(but...)
+		e.Params = params(r) // as texts: 5 and "5", as a flag says it, are one value
+		return e
+	}
+	var groups []repetitions
+	for _, same := range results.GroupBy(runs, experiment) {
+		r := same.Runs[0]
+		g := repetitions{
+			Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), Runs: same.Runs,
+			params: params(r), settings: r.Rest(but...),
 		}
-		i := slices.IndexFunc(groups, own.same)
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, own)
+		if g.Variant != "" {
+			g.Label += " + " + g.Variant
 		}
-		groups[i].Runs = append(groups[i].Runs, r)
+		groups = append(groups, g)
 	}
 	tellApart(groups)
 	dress(groups)
 	return groups, nil
-}
-
-// same says whether a run of one group is a run of the other. Parameters are compared as texts: 5 and "5", as a flag says it,
-// are one value.
-func (g repetitions) same(o repetitions) bool {
-	return g.Method == o.Method && g.params == o.params && g.Variant == o.Variant && maps.Equal(g.settings, o.settings)
 }
 
 // tellApart adds to labels that several groups share what these groups do not share: the parameters, then the

@@ -22,14 +22,8 @@ type setting struct {
 
 // settings sorts runs into settings, the task-incremental ones first, data sets by first run.
 func settings(runs []*results.Run) (out []setting) {
-	for _, r := range runs {
-		title := r.Dataset + ", " + r.Increment + "-incremental"
-		i := slices.IndexFunc(out, func(s setting) bool { return s.title == title })
-		if i < 0 {
-			i = len(out)
-			out = append(out, setting{title: title})
-		}
-		out[i].runs = append(out[i].runs, r)
+	for _, g := range results.GroupBy(runs, (*results.Run).Benchmark) {
+		out = append(out, setting{title: g.Runs[0].Benchmark().String(), runs: g.Runs})
 	}
 	slices.SortStableFunc(out, func(a, b setting) int { return cmp.Compare(b.runs[0].Increment, a.runs[0].Increment) })
 	return out

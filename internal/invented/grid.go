@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // Grid describes results of a grid to be made up.
@@ -60,15 +62,15 @@ func (g Grid) method(dataset, paper, increment string, m Method, value string) (
 			for s := range g.Seeds {
 				r := &rows.Row{
 					Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, PaperDataset: paper,
-					Method: m.Name, PaperMethod: m.Paper, Increment: increment, LabelSet: uint64(l), Timeline: uint64(t), Seed: uint64(1234 + s),
-					Program: "v0.0.0", State: rows.Done,
+					Method: m.Name, PaperMethod: m.Paper, Increment: increment, Trial: trial(l, t, s), Program: "v0.0.0",
+					State: rows.Done, Seconds: 3,
 				}
 				if g.Vary != "" {
 					r.Vary = []rows.Setting{{Name: g.Vary, Value: value}}
 				}
 				at := strings.Join([]string{dataset, increment, r.Line(), fmt.Sprint(l, t, s)}, "/")
 				r.Cell = fmt.Sprintf("%016x", seed.New(1, g.Name+at).Uint64())
-				r.Result = result(m, increment, at, fmt.Sprint(dataset, l, t))
+				r.Run = result(m, increment, at, fmt.Sprint(dataset, l, t))
 				out = append(out, r)
 			}
 		}
@@ -76,18 +78,26 @@ func (g Grid) method(dataset, paper, increment string, m Method, value string) (
 	return out
 }
 
-func result(m Method, increment, at, situation string) rows.Result {
+func trial(labelSet, timeline, nth int) stats.Trial {
+	at := stats.Situation{LabelSet: uint64(labelSet), Timeline: uint64(timeline)}
+	return stats.Trial{Situation: at, Seed: uint64(1234 + nth)}
+}
+
+func result(m Method, increment, at, situation string) *results.Run {
 	a := m.A + 4*(share("situation", situation)-0.5) + share("run", at) - 0.5
 	if increment == "class" {
 		a -= 30
 	}
-	r := rows.Result{
-		A: a, F: -5, AFirst: a + 5, Steps: 400, Seconds: 3, TrainSeconds: 2, EvalSeconds: 0.5, StepMillis: 5,
-		Backend: "xla-cpu", Device: "a sample", Threads: 1, Version: "v0.0.0", Commit: "0", Run: "run-" + at, RunMethod: m.Run,
-		Model: fmt.Sprintf("%064x", seed.New(2, at).Uint64()),
+	r := &results.Run{
+		ID: "run-" + at, Method: m.Run, A: a, F: -5, AFirst: a + 5, Steps: 400,
+		ModelSHA256: fmt.Sprintf("%064x", seed.New(2, at).Uint64()),
+		Measured: results.Measured{
+			TrainSeconds: 2, EvalSeconds: 0.5, StepMillis: 5,
+			Maker: results.Maker{Backend: "xla-cpu", Device: "a sample", Threads: 1, Version: "v0.0.0", Commit: "0"},
+		},
 	}
 	for i := range 5 {
-		r.Ends = append(r.Ends, a+2*float64(4-i))
+		r.Curve = append(r.Curve, results.Point{Step: i, Ended: []int{i + 1}, Mean: (a + 2*float64(4-i)) / 100})
 	}
 	return r
 }

@@ -47,7 +47,9 @@ func TestOnOtherProcessor(t *testing.T) {
 	} {
 		run := &results.Run{A: 50 + c.moved}
 		run.Measured.Backend, run.Measured.Device = c.backend, c.device
-		then := &rows.Row{Result: rows.Result{A: 50, Backend: "xla-cpu", Device: epyc}}
+		old := &results.Run{A: 50}
+		old.Measured.Backend, old.Measured.Device = "xla-cpu", epyc
+		then := &rows.Row{Run: old}
 		text, within := onOtherProcessor(then, run)
 		if within != c.within || (text != "") != c.said {
 			t.Errorf("%+v: %v, %q", c, within, text)

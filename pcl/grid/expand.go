@@ -28,8 +28,8 @@ const (
 	timesKey = "times" // factors of numbers of the configuration
 )
 
-// expand returns the rows of a grid, without results, and the configuration of each. Runs that share their data and compiled
-// programs follow one another.
+// expand returns the rows of a grid, without results, and the configuration of each. Runs that
+// share their data and compiled programs follow one another.
 func (g *Grid) expand() (all []*rows.Row, configs []experiment.Checked, err error) {
 	varied, err := axes("vary", g.Vary)
 	if err != nil {
@@ -116,8 +116,8 @@ func combinations(all []axis) []map[string]any {
 	return out
 }
 
-// config returns a configuration, apart from its label set, timeline and seed, and from the files of its data. vary has the values
-// of what is varied, e.g. "params.tau": 5.
+// config returns a configuration, apart from its label set, timeline and seed, and from the files
+// of its data. vary has the values of what is varied, e.g. "params.tau": 5.
 func (g *Grid) config(dataset, method, increment string, vary map[string]any) (experiment.Checked, error) {
 	settings := merged(g.Set, g.Dataset[dataset], g.Method[method], g.tuned.settings(method, increment))
 	for _, path := range slices.Sorted(maps.Keys(vary)) {
@@ -143,8 +143,8 @@ func (g *Grid) config(dataset, method, increment string, vary map[string]any) (e
 // listed are the keys of a run whose values a grid lists: increments, labelsets, timelines, seeds.
 var listed = []string{"increment", "labelset", "timeline", "seed"}
 
-// checkSettings returns an error if settings name what the grid's lists say, or if a key of the grid has a value of the
-// wrong type.
+// checkSettings returns an error if settings name what the grid's lists say, or if a key of the
+// grid has a value of the wrong type.
 func checkSettings(settings table) error {
 	for _, key := range listed {
 		if _, given := settings[key]; given {

@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// TestPathsOfExtended: a path in a file that another one extends is relative to the file that has it.
+// TestPathsOfExtended: a path in a file that another one extends is relative to the file that has
+// it.
 func TestPathsOfExtended(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -28,7 +29,8 @@ func TestPathsOfExtended(t *testing.T) {
 	}
 }
 
-// TestLargeValues: whole numbers have no exponent in the names of rows, whatever TOML or Go make of them.
+// TestLargeValues: whole numbers have no exponent in the names of rows, whatever TOML or Go make of
+// them.
 func TestLargeValues(t *testing.T) {
 	for want, values := range map[string][]any{"1000000": {int64(1_000_000), 1e6}, "0.003": {0.003}, "5": {5.0}, "1e+30": {1e30}, "inf": {"inf"}} {
 		for _, v := range values {

@@ -89,7 +89,8 @@ func expanded(t testing.TB, g *Grid) *Grid {
 	return g
 }
 
-// filled returns the results of a grid whose runs have those of [fakeResult], except for those that fail.
+// filled returns the results of a grid whose runs have those of [fakeResult], except for those that
+// fail.
 func filled(t testing.TB, p *Grid, fail func(experiment.Config) string) *Results {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,7 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// full is the size of a grid as its file describes it. Other sizes change some of its keys; see [Grid].
+// full is the size of a grid as its file describes it. Other sizes change some of its keys; see
+// [Grid].
 const full = "full"
 
 // Grid describes a set of experiments. It is read from a TOML file; docs/grid.md explains the keys.
@@ -30,8 +31,8 @@ type Grid struct {
 	Title string
 	Paper string // which of the paper's tables or figures this is, if it is one
 
-	// The rows of the grid have every combination of the following values. Methods and Datasets are names of
-	// entries in Method and Dataset.
+	// The rows of the grid have every combination of the following values. Methods and Datasets are
+	// names of entries in Method and Dataset.
 	Datasets   []string
 	Methods    []string
 	Increments []string
@@ -39,8 +40,9 @@ type Grid struct {
 	Timelines  []uint64
 	Seeds      []uint64
 
-	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An entry of Dataset
-	// or Method applies to the runs that it names, and so takes precedence; of the two, Method does.
+	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An
+	// entry of Dataset or Method applies to the runs that it names, and so takes precedence; of the
+	// two, Method does.
 	Set     table
 	Dataset map[string]table
 	Method  map[string]table
@@ -91,8 +93,8 @@ func named(text table, name, size string) (*Grid, error) {
 	return g, nil
 }
 
-// notBuiltin returns an error if a file has the name of a grid that comes with this package, but not its text: the results
-// of both would be called the same.
+// notBuiltin returns an error if a file has the name of a grid that comes with this package, but
+// not its text: the results of both would be called the same.
 func notBuiltin(name string) error {
 	if !strings.HasSuffix(name, ".toml") {
 		return nil
@@ -118,7 +120,8 @@ func oneLine(text string) bool {
 	return printable.Text(text) == text && !strings.ContainsAny(text, "\n\t")
 }
 
-// Builtin returns the names of the grids that come with this package, and at last that of the tuning.
+// Builtin returns the names of the grids that come with this package, and at last that of the
+// tuning.
 func Builtin() []string {
 	files, err := fs.Glob(grids.Files, "*.toml")
 	if err != nil {
@@ -183,8 +186,9 @@ func readFrom(name, by string, before []string) (table, error) {
 	return merged(under, text), nil
 }
 
-// resolve makes the paths of a file absolute, because the file that extends it may be in another folder. Those that are
-// varied appear in tables, and stay as they are written: they are relative to the file that is run.
+// resolve makes the paths of a file absolute, because the file that extends it may be in another
+// folder. Those that are varied appear in tables, and stay as they are written: they are relative
+// to the file that is run.
 func resolve(text table, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -231,8 +235,8 @@ func parseTable(data []byte, full string) (table, error) {
 	return text, nil
 }
 
-// cutSize cuts the name that results have, such as table1-smoke, into those of a built-in grid and a size; of is empty if
-// no grid has the name, or if it is that of a grid itself or of a file.
+// cutSize cuts the name that results have, such as table1-smoke, into those of a built-in grid and
+// a size; of is empty if no grid has the name, or if it is that of a grid itself or of a file.
 func cutSize(name string) (of, size string) {
 	for _, b := range Builtin() {
 		if b == name || strings.HasSuffix(name, ".toml") {
@@ -245,8 +249,8 @@ func cutSize(name string) (of, size string) {
 	return of, size
 }
 
-// open returns the text of a grid and the name that tells it from others. A name that ends in .toml is a path,
-// relative to the file that names it; others are built in.
+// open returns the text of a grid and the name that tells it from others. A name that ends in .toml
+// is a path, relative to the file that names it; others are built in.
 func open(name, by string) (data []byte, full string, err error) {
 	if !strings.HasSuffix(name, ".toml") {
 		data, err = grids.Files.ReadFile(name + ".toml")
@@ -275,7 +279,8 @@ func resize(text table, size string) (*Grid, error) {
 	return gridOf(without(text, sizeKey))
 }
 
-// validate returns an error that names the first thing that is wrong, apart from the settings of single runs.
+// validate returns an error that names the first thing that is wrong, apart from the settings of
+// single runs.
 func (g *Grid) validate() error {
 	for _, list := range []error{
 		chosen("datasets", g.Datasets), chosen("methods", g.Methods), chosen("increments", g.Increments),
@@ -295,7 +300,8 @@ func (g *Grid) validate() error {
 	return err
 }
 
-// chosen returns an error if a list is empty or names a value twice: the same run would count as two.
+// chosen returns an error if a list is empty or names a value twice: the same run would count as
+// two.
 func chosen[T comparable](key string, values []T) error {
 	if len(values) == 0 {
 		return fmt.Errorf("%s lists nothing", key)

@@ -61,8 +61,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// playable returns an error if a run's tasks cannot be made of the classes of its data set, or its memory cannot hold
-// them.
+// playable returns an error if a run's tasks cannot be made of the classes of its data set, or its
+// memory cannot hold them.
 func playable(c experiment.Config) error {
 	for _, info := range datasets.List() {
 		if info.Name != c.Dataset {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// key is one of the keys of a grid: what its value has to be, in words, and what takes it, if it is that.
+// key is one of the keys of a grid: what its value has to be, in words, and what takes it, if it is
+// that.
 type key struct {
 	want string
 	take func(g *Grid, value any) bool
@@ -36,7 +37,8 @@ var keys = map[string]key{
 	"method":     {wantEntries, func(g *Grid, v any) bool { return entries(&g.Method, v) }},
 }
 
-// gridOf returns the grid that a table describes. Settings of runs are checked with the configurations.
+// gridOf returns the grid that a table describes. Settings of runs are checked with the
+// configurations.
 func gridOf(text table) (*Grid, error) {
 	g := new(Grid)
 	for _, name := range slices.Sorted(maps.Keys(text)) {

@@ -27,8 +27,8 @@ var kills = flag.Int("kills", 4, "how many processes TestKill kills or interrupt
 // killed is the grid of TestKill. Its runs last long enough to be interrupted.
 func killed(t testing.TB) *Grid { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
 
-// workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
-// configurations in that folder.
+// workerFolder is the environment variable that makes the test binary a process of a grid, which
+// reads the file of the configurations in that folder.
 const workerFolder = "PARALLELCL_GRID_TEST_WORKER"
 
 func TestMain(m *testing.M) {
@@ -74,9 +74,10 @@ func workerProcess(dir string) int {
 	return 0
 }
 
-// TestKill lets two processes at a time share a folder, and kills or interrupts them at random moments. When enough of
-// them have come to their end, the last ones finish the grid: every run has its result, the one that it has undisturbed,
-// and none was made twice but for those that a kill took before its result was written.
+// TestKill lets two processes at a time share a folder, and kills or interrupts them at random
+// moments. When enough of them have come to their end, the last ones finish the grid: every run has
+// its result, the one that it has undisturbed, and none was made twice but for those that a kill
+// took before its result was written.
 func TestKill(t *testing.T) {
 	p, dir := killed(t), t.TempDir()
 	data, err := json.Marshal(configsOf(p.Runs))
@@ -131,7 +132,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// oneWorker starts a process and, unless enough of them have been, ends it at a random moment. It returns how it ended.
+// oneWorker starts a process and, unless enough of them have been, ends it at a random moment. It
+// returns how it ended.
 func oneWorker(t *testing.T, dir string, s os.Signal, rng *rand.Rand, enough bool) (end, said string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerFolder+"="+dir)
@@ -152,8 +154,8 @@ func oneWorker(t *testing.T, dir string, s os.Signal, rng *rand.Rand, enough boo
 	return "", ""
 }
 
-// signalUntil signals a process after a while, and then every second until it has ended: a process that does not listen yet
-// passes over SIGUSR1, and a busy machine is slow to start one.
+// signalUntil signals a process after a while, and then every second until it has ended: a process
+// that does not listen yet passes over SIGUSR1, and a busy machine is slow to start one.
 func signalUntil(ended <-chan struct{}, p *os.Process, s os.Signal, after time.Duration) {
 	for {
 		select {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// merged returns the tables as one. Where several have a value, that of the last one counts; tables within them are
-// merged in the same way.
+// merged returns the tables as one. Where several have a value, that of the last one counts; tables
+// within them are merged in the same way.
 func merged(tables ...table) table {
 	out := table{}
 	for _, t := range tables {
@@ -22,8 +22,8 @@ func merged(tables ...table) table {
 	return out
 }
 
-// at returns a table that has only the value at a path such as "params.tau". What follows "params" is one name, since
-// those of parameters have dots themselves: "params.der-pp.alpha".
+// at returns a table that has only the value at a path such as "params.tau". What follows "params"
+// is one name, since those of parameters have dots themselves: "params.der-pp.alpha".
 func at(path string, value any) table {
 	first, rest, nested := strings.Cut(path, ".")
 	switch {
@@ -35,7 +35,8 @@ func at(path string, value any) table {
 	return table{first: value}
 }
 
-// leaves returns the values of a table and of those within it by their paths, such as "optimizer.lr".
+// leaves returns the values of a table and of those within it by their paths, such as
+// "optimizer.lr".
 func leaves(t table) table {
 	out := table{}
 	for name, value := range t {

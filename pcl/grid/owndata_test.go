@@ -19,7 +19,8 @@ func openGo(ctx context.Context) (*backend.Backend, error) {
 	return backend.Open(ctx, backend.Options{Name: backend.Go})
 }
 
-// TestOwnFiles: runs are named by the content of the files, and are left, not failed, if that has changed since.
+// TestOwnFiles: runs are named by the content of the files, and are left, not failed, if that has
+// changed since.
 func TestOwnFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write := func(first int) {

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// PaperLayer returns the settings of the paper's tables for a data set, such as its memory. If the set has several entries,
-// it is the entry with the fewest settings; the others reduce the set.
+// PaperLayer returns the settings of the paper's tables for a data set, such as its memory. If the
+// set has several entries, it is the entry with the fewest settings; the others reduce the set.
 func PaperLayer(dataset string) (experiment.Layer, error) {
 	g, err := load("table1", full)
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Pick chooses the best candidate for each method and increment: that with the largest mean of A over its runs. Of equal
-// ones the first wins, and so the published one before all others. A candidate of which a run failed or diverged
-// loses; notes says which ones did, and which methods have no winner because of it. Pick returns an error if runs are
-// missing. It panics if the grid is not one of [LoadTuning].
+// Pick chooses the best candidate for each method and increment: that with the largest mean of A
+// over its runs. Of equal ones the first wins, and so the published one before all others. A
+// candidate of which a run failed or diverged loses; notes says which ones did, and which methods
+// have no winner because of it. Pick returns an error if runs are missing. It panics if the grid is
+// not one of [LoadTuning].
 func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 	best = &Tuned{
 		Schema: tunedSchema, Tuning: r.Name,
@@ -22,7 +23,8 @@ func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 	}
 	for _, row := range r.Table() {
 		if row.State == rows.Done {
-			best.Backend, best.Threads, best.Program = row.Backend, row.Threads, row.Program
+			m := row.Run.Measured
+			best.Backend, best.Threads, best.Program = m.Backend, m.Threads, row.Program
 		}
 	}
 	for _, name := range r.tuning.methods {
@@ -83,7 +85,8 @@ func (r *Results) pick(name, increment string) (best *Winner, notes []string, er
 	return best, notes, nil
 }
 
-// meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do not count.
+// meanA returns the mean of A over the rows of a method in an increment, in percent, or why they do
+// not count.
 func (r *Results) meanA(method, increment string) (mean float64, lost string, err error) {
 	n := 0.0
 	for _, row := range r.Rows {

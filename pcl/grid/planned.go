@@ -10,10 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Load reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a [Builtin] grid, or a
-// name that its results have, such as table1-smoke-tuned. An empty size stands for the size in the name, or else
-// "full". Nil values stand for the published values or, if the name ends in -tuned, for the tuned values that come with
-// this package.
+// Load reads a grid, or the candidates of a tuning. name is the path of a TOML file, the name of a
+// [Builtin] grid, or a name that its results have, such as table1-smoke-tuned. An empty size stands
+// for the size in the name, or else "full". Nil values stand for the published values or, if the
+// name ends in -tuned, for the tuned values that come with this package.
 func Load(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	switch of, own := cutSize(plain); {
@@ -44,8 +44,9 @@ func IsName(name string) bool {
 	return err == nil && slices.Contains(sizes(text), size)
 }
 
-// Named returns the grid whose results have the name: a built-in grid or, if file is not empty, that of a TOML file. values
-// are used if the name ends in -tuned; nil stands for the values that come with this package.
+// Named returns the grid whose results have the name: a built-in grid or, if file is not empty,
+// that of a TOML file. values are used if the name ends in -tuned; nil stands for the values that
+// come with this package.
 func Named(name, file string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	if !isTuned {
@@ -70,24 +71,24 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 	return Load(file, size, values)
 }
 
-// ConfigOf returns the configuration of the run behind a row of exported results. It returns an error if the grid does not
-// have the row, or has another run there.
+// ConfigOf returns the configuration of the run behind a row of exported results. It returns an
+// error if the grid does not have the row, or has another run there.
 func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 	all, configs, err := g.expand()
 	if err != nil {
 		return experiment.Checked{}, err
 	}
 	for i, row := range all {
-		if row.Dataset != r.Dataset || row.Increment != r.Increment || row.Line() != r.Line() ||
-			row.LabelSet != r.LabelSet || row.Timeline != r.Timeline || row.Seed != r.Seed {
+		if row.Place() != r.Place() {
 			continue
 		}
 		whole := configs[i].Config() // results of older programs do not say that their data were a part of a set
 		whole.DataSHA256 = ""
-		if id := row.Cell; id != r.Run && whole.ID() != r.Run {
-			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run, r.Program)
+		if id := row.Cell; id != r.Run.ID && whole.ID() != r.Run.ID {
+			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: "+
+				"its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run.ID, r.Program)
 		}
 		return configs[i], nil
 	}
-	return experiment.Checked{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
+	return experiment.Checked{}, fmt.Errorf("the grid %s has no %s; the program %s made it", g.Name, r.Place(), r.Program)
 }

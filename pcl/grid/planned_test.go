@@ -12,10 +12,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// TestConfigOf exports results and finds the configuration of every one of them again, from the export and the grid's
-// file alone.
+// TestConfigOf exports results and finds the configuration of every one of them again, from the
+// export and the grid's file alone.
 func TestConfigOf(t *testing.T) {
 	g := small(t, 2)
 	g.Vary = table{"batch": []any{int64(8), int64(16)}, "params.rescale": []any{"native", "mean"}}
@@ -62,8 +63,8 @@ func TestPublishedRuns(t *testing.T) {
 	}
 }
 
-// TestConfigOfAPart: results of programs that did not tell a part of a data set from the whole are found where a part is
-// now, and what is printed of them says so.
+// TestConfigOfAPart: results of programs that did not tell a part of a data set from the whole are
+// found where a part is now, and what is printed of them says so.
 func TestConfigOfAPart(t *testing.T) {
 	g := parse(t, "part", `
 		title = "MNIST"
@@ -81,8 +82,8 @@ func TestConfigOfAPart(t *testing.T) {
 	g.DataDir = t.TempDir()
 	_, configs, err := g.expand()
 	must.Do(t, err)
-	old := &rows.Row{Dataset: "M", Method: "AvgGrad", Increment: "task", Seed: 1}
-	old.Run = configs[0].ID()
+	old := &rows.Row{Dataset: "M", Method: "AvgGrad", Increment: "task", Trial: stats.Trial{Seed: 1}}
+	old.Run = &results.Run{ID: configs[0].ID()}
 	for name, data := range map[string]string{"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!", "labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
 		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
 		put(t, path, data)
@@ -95,7 +96,7 @@ func TestConfigOfAPart(t *testing.T) {
 		t.Errorf("nothing says what differs: %q", reasons)
 	}
 	other := *old
-	other.Run = "000000000000"
+	other.Run = &results.Run{ID: "000000000000"}
 	if _, err := g.ConfigOf(&other); err == nil {
 		t.Errorf("a result on other files: %v", err)
 	}
@@ -146,7 +147,8 @@ func TestFileNamedLikeSize(t *testing.T) {
 	}
 }
 
-// TestFileNamedLikeBuiltin reads a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
+// TestFileNamedLikeBuiltin reads a copy of a built-in grid: unchanged it is the same grid, changed
+// it is refused.
 func TestFileNamedLikeBuiltin(t *testing.T) {
 	text := must.Get(grids.Files.ReadFile("table2.toml"))(t)
 	path := filepath.Join(t.TempDir(), "table2.toml")

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -15,8 +14,9 @@ type Results struct {
 	states map[string]experiment.State // by the ID of the run
 }
 
-// Results reads the folders of the grid's runs below dir. When it has read them before, it only looks again at the runs
-// that were not finished, and returns what it did then, brought up to date: it is for one goroutine.
+// Results reads the folders of the grid's runs below dir. When it has read them before, it only
+// looks again at the runs that were not finished, and returns what it did then, brought up to date:
+// it is for one goroutine.
 func (g *Grid) Results(dir string) (*Results, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -42,13 +42,15 @@ func (r *Results) refresh() error {
 	return nil
 }
 
-// Table returns the rows of the grid with their results. Rows without a result say whether they failed.
+// Table returns the rows of the grid with their results. Rows without a result say whether they
+// failed.
 func (r *Results) Table() (out []*rows.Row) {
 	for _, planned := range r.Rows {
 		row, state := *planned, r.states[planned.Cell]
 		switch run := state.Run; {
 		case run != nil:
-			row.State, row.Result, row.Program = rows.Done, resultOf(run), run.Measured.Program
+			row.Finish(run)
+			row.Program = run.Measured.Program
 		case state.Failed != "":
 			row.State, row.Reason, row.Program = rows.Failed, state.Failed, state.Program
 		default:
@@ -58,8 +60,6 @@ func (r *Results) Table() (out []*rows.Row) {
 	}
 	return out
 }
-
-func resultOf(run *results.Run) rows.Result { return rows.Of([]*results.Run{run})[0].Result }
 
 // Folders returns the folders of the runs that are finished.
 func (r *Results) Folders() (dirs []string) {

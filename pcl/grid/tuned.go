@@ -16,7 +16,8 @@ import (
 // builtinTuned is the file of the tuned values that come with this package.
 const builtinTuned = "tuned"
 
-// Tuned is the outcome of a tuning: for each method and increment the best candidate. It is kept in a TOML file.
+// Tuned is the outcome of a tuning: for each method and increment the best candidate. It is kept in
+// a TOML file.
 type Tuned struct {
 	Schema int    `toml:"schema"`
 	Tuning string `toml:"tuning"` // name of its grid, e.g. "tune-full"
@@ -42,8 +43,8 @@ type Winner struct {
 
 	Method string `toml:"method"` // the registered one, e.g. "emgd-gmc"
 	Values string `toml:"values"` // in words
-	// A is the mean over the runs, in percent, and Published that of the published values; nil if one of their runs
-	// failed or diverged.
+	// A is the mean over the runs, in percent, and Published that of the published values; nil if
+	// one of their runs failed or diverged.
 	A         float64  `toml:"A"`
 	Published *float64 `toml:"A_published,omitempty"`
 	Set       table    `toml:"set,omitempty"` // the settings that differ from the published ones
@@ -57,7 +58,8 @@ const tunedHead = `# Written by pcl tune: for each method and increment the best
 # in "times" multiplies what the data set has. docs/grid.md explains it.
 `
 
-// LoadTuned reads a file of tuned values. An empty path stands for the values that come with this package.
+// LoadTuned reads a file of tuned values. An empty path stands for the values that come with this
+// package.
 func LoadTuned(path string) (*Tuned, error) {
 	read := os.ReadFile
 	if path == "" {
@@ -96,7 +98,8 @@ func (t *Tuned) Save(path string) error {
 	return atomicfile.WriteBytes(path, append([]byte(tunedHead), text...))
 }
 
-// useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
+// useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its
+// rows stay.
 func (g *Grid) useTuned(t *Tuned) error {
 	for _, name := range g.Methods {
 		for _, increment := range g.Increments {

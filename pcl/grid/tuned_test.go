@@ -2,8 +2,8 @@ package grid
 
 import "testing"
 
-// TestTunedUnknownKeys: a file of tuned values with a mistyped key is refused, since the published value would be used in
-// the place of the one meant.
+// TestTunedUnknownKeys: a file of tuned values with a mistyped key is refused, since the published
+// value would be used in the place of the one meant.
 func TestTunedUnknownKeys(t *testing.T) {
 	for old, text := range map[string]string{
 		"set.params.tau = 5":  "",

@@ -17,15 +17,16 @@ const builtinTuning = "tune"
 // tuneKey is the table of a file that makes it a tuning.
 const tuneKey = "tune"
 
-// tuning is a search for the values with which each method does best, with the same number of candidates for every
-// method.
+// tuning is a search for the values with which each method does best, with the same number of
+// candidates for every method.
 type tuning struct {
 	budget     int      // number of candidates for each method in each increment
 	methods    []string // as in tables
 	candidates map[string][]candidate
 }
 
-// candidate is one choice of values for a method. The first candidate of each method has the published ones.
+// candidate is one choice of values for a method. The first candidate of each method has the
+// published ones.
 type candidate struct {
 	Name string
 	// Set is the settings that differ from the published ones, with the keys of a grid's method.
@@ -40,9 +41,9 @@ type tuneTable struct {
 	Method map[string]table
 }
 
-// LoadTuning reads a search for the values with which each method does best, in one of its sizes: a grid that has a
-// method for each candidate. name is the path of a TOML file, of which docs/grid.md explains the keys, or "tune" for
-// the tuning that comes with this package.
+// LoadTuning reads a search for the values with which each method does best, in one of its sizes: a
+// grid that has a method for each candidate. name is the path of a TOML file, of which docs/grid.md
+// explains the keys, or "tune" for the tuning that comes with this package.
 func LoadTuning(name, size string) (*Grid, error) {
 	text, err := read(name)
 	if err != nil {

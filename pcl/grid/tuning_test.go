@@ -77,8 +77,9 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// TestPick tunes with runs whose results follow from their configurations: the winner is the candidate with the largest
-// mean, a candidate that fails loses, and what is picked can be written, read and used by a grid.
+// TestPick tunes with runs whose results follow from their configurations: the winner is the
+// candidate with the largest mean, a candidate that fails loses, and what is picked can be written,
+// read and used by a grid.
 func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
 	p := expanded(t, tuning)
@@ -258,8 +259,8 @@ func configsOf(runs []experiment.Checked) (configs []experiment.Config) {
 	return configs
 }
 
-// TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all tables: data and
-// situations of its own.
+// TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all
+// tables: data and situations of its own.
 func TestBuiltinTuning(t *testing.T) {
 	tuning := must.Get(LoadTuning(builtinTuning, full))(t)
 	_, configs, err := tuning.expand()

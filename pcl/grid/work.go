@@ -40,9 +40,10 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// Work makes the runs that are not finished, in folders below the store's. A failure of a run is reported and noted in its folder,
-// and the next run is made. If files are missing, the other runs are made first, and Work then returns [experiment.ErrData].
-// Other errors end the work: [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
+// Work makes the runs that are not finished, in folders below the store's. A failure of a run is
+// reported and noted in its folder, and the next run is made. If files are missing, the other runs
+// are made first, and Work then returns [experiment.ErrData]. Other errors end the work:
+// [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (g *Grid) Work(ctx context.Context, store experiment.Store, schedule experiment.Schedule) error {
 	if err := checkFolder(store.Dir); err != nil {
 		return err

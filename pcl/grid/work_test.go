@@ -76,7 +76,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestFailures: a run that cannot be made fails once, the others are made, and only after a retry is it tried again.
+// TestFailures: a run that cannot be made fails once, the others are made, and only after a retry
+// is it tried again.
 func TestFailures(t *testing.T) {
 	p := expanded(t, tiny(t, 1, "\n[size.full]\nmethods = [\"Bad\", \"AvgGrad\"]\n[method.Bad]\nmethod = \"avggrad\"\nmemory = { policy = \"fixed_total\", budget = 10 }\n"))
 	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
@@ -155,7 +156,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestUntidy: a run with a result is finished, also if a file that it needs no more could not be removed.
+// TestUntidy: a run with a result is finished, also if a file that it needs no more could not be
+// removed.
 func TestUntidy(t *testing.T) {
 	p, dir := expanded(t, tiny(t, 1, "")), t.TempDir()
 	store, schedule := experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine, OnProgress: func(_ int, s experiment.Progress) {
@@ -193,7 +195,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestTrainedNetwork: runs begin with a trained network; without its file they cannot be made, which is no failure.
+// TestTrainedNetwork: runs begin with a trained network; without its file they cannot be made,
+// which is no failure.
 func TestTrainedNetwork(t *testing.T) {
 	m, dir, first := goMachine, t.TempDir(), expanded(t, tiny(t, 1, "")).Runs
 	store, schedule := experiment.Store{Dir: dir, Weights: true}, experiment.Schedule{Machine: m}

@@ -6,18 +6,22 @@ import (
 	"math"
 )
 
-// rounding is how much two percentages that should be equal may differ: files of rows keep three digits.
+// rounding is how much two percentages that should be equal may differ: files of rows keep three
+// digits.
 const rounding = 1e-3
 
-// Check returns an error if a number is out of range or contradicts another one. [Load] and [Run.Save] call it. Accuracies that
-// the run lacks are not required.
+// Check returns an error if a number is out of range or contradicts another one. [Load] and
+// [Run.Save] call it. Accuracies that the run lacks are not required.
 func (r *Run) Check() error {
-	err := cmp.Or(within("A", r.A, 0, 100), within("F", r.F, -100, 100), within("A_first", r.AFirst, 0, 100), same("F", r.F, "A - A_first", r.A-r.AFirst))
+	err := cmp.Or(
+		within("A", r.A, 0, 100), within("F", r.F, -100, 100), within("A_first", r.AFirst, 0, 100),
+		same("F", r.F, "A - A_first", r.A-r.AFirst))
 	if err != nil {
 		return err
 	}
 	if min(r.Steps, r.Skipped, r.SkippedSamples, r.Rejected) < 0 {
-		return fmt.Errorf("steps is %d, skipped_rows %d, skipped_samples %d and rejected_steps %d; want 0 or more", r.Steps, r.Skipped, r.SkippedSamples, r.Rejected)
+		return fmt.Errorf("steps is %d, skipped_rows %d, skipped_samples %d and rejected_steps %d; want 0 or more",
+			r.Steps, r.Skipped, r.SkippedSamples, r.Rejected)
 	}
 	if at := r.DivergedAt; at != nil && (*at < 0 || *at >= r.Span()) {
 		return fmt.Errorf("diverged_at is %d; want a step of the run's %d", *at, r.Span())
@@ -82,7 +86,8 @@ func (r *Run) checkTasks() error {
 		if t.Start < 0 || t.End < t.Start {
 			return fmt.Errorf("%s starts at step %d and ends at step %d", name, t.Start, t.End)
 		}
-		if err := cmp.Or(within("acc_end of "+name, t.AccEnd, 0, 1), within("acc_final of "+name, t.AccFinal, 0, 1)); err != nil {
+		end, last := within("acc_end of "+name, t.AccEnd, 0, 1), within("acc_final of "+name, t.AccFinal, 0, 1)
+		if err := cmp.Or(end, last); err != nil {
 			return err
 		}
 		final.Add(100 * t.AccFinal)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ByHand says that a run has no configuration of pcl run, as a row that somebody has added to compare with: nothing of it can be
-// derived again but its numbers from one another.
+// ByHand says that a run has no configuration of pcl run, as a row that somebody has added to
+// compare with: nothing of it can be derived again but its numbers from one another.
 func (r *Run) ByHand() bool { return r.Settings()["method"] == "" }
 
 // IDOf returns the id of a run with a configuration: the beginning of the hash of its JSON.
@@ -20,11 +20,13 @@ func IDOf(config []byte) string { return fmt.Sprintf("%x", sha256.Sum256(config)
 
 var hash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
-// checkDerived derives again what follows from other parts of a file, and returns an error that names what is false: the id, the
-// method, its parameters, the data set and the seeds from the configuration, means from what they are means of.
+// checkDerived derives again what follows from other parts of a file, and returns an error that
+// names what is false: the id, the method, its parameters, the data set and the seeds from the
+// configuration, means from what they are means of.
 func (r *Run) checkDerived() error {
 	if !hash.MatchString(r.ModelSHA256) || !hash.MatchString(r.MemorySHA256) {
-		return fmt.Errorf("model_sha256 %.80q or memory_sha256 %.80q is not a checksum: the file was altered", r.ModelSHA256, r.MemorySHA256)
+		return fmt.Errorf("model_sha256 %.80q or memory_sha256 %.80q is not a checksum: the file was altered",
+			r.ModelSHA256, r.MemorySHA256)
 	}
 	if err := r.checkMeans(); err != nil || r.ByHand() {
 		return err
@@ -35,7 +37,8 @@ func (r *Run) checkDerived() error {
 	}
 	json.HTMLEscape(&escaped, config.Bytes()) // as when it was hashed
 	if id := IDOf(escaped.Bytes()); r.ID != id {
-		return fmt.Errorf("its id is %.40q, and that of its configuration is %s: the file was altered, or its keys put in another order", r.ID, id)
+		return fmt.Errorf("its id is %.40q, and that of its configuration is %s: "+
+			"the file was altered, or its keys put in another order", r.ID, id)
 	}
 	settings := r.Settings()
 	for name, got := range r.derived() {
@@ -57,7 +60,8 @@ func (r *Run) checkDerived() error {
 func (r *Run) derived() map[string]string {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	out := map[string]string{
-		"method": r.Method, "dataset": r.Dataset, "increment": r.Increment, "labelset": number(r.LabelSet), "timeline": number(r.Timeline), "seed": number(r.Seed),
+		"method": r.Method, "dataset": r.Dataset, "increment": r.Increment,
+		"labelset": number(r.LabelSet), "timeline": number(r.Timeline), "seed": number(r.Seed),
 	}
 	flatten(out, "params", map[string]any(r.Params))
 	return out
@@ -84,16 +88,20 @@ func (r *Run) checkMeans() error {
 		n, end, final := 0, 0.0, 0.0
 		for i, c := range t.ByClass {
 			if c.Class != t.Classes[i] || c.Test < 0 {
-				return fmt.Errorf("task %d has accuracies of class %d with %d samples in the place of class %d", t.ID, c.Class, c.Test, t.Classes[i])
+				return fmt.Errorf("task %d has accuracies of class %d with %d samples in the place of class %d",
+					t.ID, c.Class, c.Test, t.Classes[i])
 			}
 			n, end, final = n+c.Test, end+float64(c.Test)*c.AccEnd, final+float64(c.Test)*c.AccFinal
 		}
 		if n != t.Test || !near(float64(n)*t.AccEnd, end) || !near(float64(n)*t.AccFinal, final) {
-			return fmt.Errorf("task %d has accuracies %g and %g of %d samples, which are not the means of those of its classes: the file was altered", t.ID, t.AccEnd, t.AccFinal, t.Test)
+			return fmt.Errorf("task %d has accuracies %g and %g of %d samples, which are not the means of those of its classes: "+
+				"the file was altered",
+				t.ID, t.AccEnd, t.AccFinal, t.Test)
 		}
 	}
 	if !near(r.AFirst, first.Mean) {
-		return fmt.Errorf("the value of A_first is %g, and the mean of acc_end %g: the file was altered", r.AFirst, first.Mean)
+		return fmt.Errorf("the value of A_first is %g, and the mean of acc_end %g: the file was altered",
+			r.AFirst, first.Mean)
 	}
 	for _, p := range r.Curve {
 		var mean Moment
@@ -103,11 +111,14 @@ func (r *Run) checkMeans() error {
 			}
 		}
 		if mean.N > 0 && !near(p.Mean, mean.Mean) {
-			return fmt.Errorf("the evaluation at step %d has mean %g, and its accuracies %g: the file was altered", p.Step, p.Mean, mean.Mean)
+			return fmt.Errorf("the evaluation at step %d has mean %g, and its accuracies %g: the file was altered",
+				p.Step, p.Mean, mean.Mean)
 		}
 		for _, id := range p.Ended {
-			if id < 1 || id > len(p.Acc) || p.Acc[id-1] == nil || p.Step == r.Tasks[id-1].End && !near(*p.Acc[id-1], r.Tasks[id-1].AccEnd) {
-				return fmt.Errorf("the evaluation at step %d, where task %d ends, has not its acc_end: the file was altered", p.Step, id)
+			if id < 1 || id > len(p.Acc) || p.Acc[id-1] == nil ||
+				p.Step == r.Tasks[id-1].End && !near(*p.Acc[id-1], r.Tasks[id-1].AccEnd) {
+				return fmt.Errorf("the evaluation at step %d, where task %d ends, has not its acc_end: the file was altered",
+					p.Step, id)
 			}
 		}
 	}
@@ -119,7 +130,8 @@ func (r *Run) checkCounts() error {
 	steps := 0
 	for _, k := range r.PerK {
 		if steps += k.Steps; k.K < 1 || k.Steps < 0 || k.SumW.N != k.Steps {
-			return fmt.Errorf("per_k counts %d steps of %d rows, and %d sums of weights: the file was altered", k.Steps, k.K, k.SumW.N)
+			return fmt.Errorf("per_k counts %d steps of %d rows, and %d sums of weights: the file was altered",
+				k.Steps, k.K, k.SumW.N)
 		}
 	}
 	if steps > r.Steps {

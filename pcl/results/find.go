@@ -16,22 +16,25 @@ type File struct {
 	Path string
 }
 
-// ResultFile and RecordsFile are the names of the files in a run's folder with its result and, if that was asked for, its steps.
+// ResultFile and RecordsFile are the names of the files in a run's folder with its result and, if
+// that was asked for, its steps.
 const (
 	ResultFile  = "result.json"
 	RecordsFile = "records.jsonl"
 )
 
-// Find reads the runs that paths name: result files, run folders, and folders with any number of those below. Copies of a
-// run count once. Own data have their names alone in the runs, without the folders where they lie: what is made of
-// these is shared. The error names each path without a result and each file that cannot be read.
+// Find reads the runs that paths name: result files, run folders, and folders with any number of
+// those below. Copies of a run count once. Own data have their names alone in the runs, without the
+// folders where they lie: what is made of these is shared. The error names each path without a
+// result and each file that cannot be read.
 func Find(paths ...string) (out []File, err error) {
 	var failed []error
 	seen := map[string]bool{}
 	for _, path := range paths {
 		files, err := findResults(path, map[string]bool{})
 		if err == nil && len(files) == 0 {
-			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them", path, ResultFile)
+			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them",
+				path, ResultFile)
 		}
 		failed = append(failed, err)
 		for _, file := range files {
@@ -50,8 +53,9 @@ func Find(paths ...string) (out []File, err error) {
 	return out, errors.Join(failed...)
 }
 
-// findResults lists the results that a path names: a file, or those in a folder and below it, also where these are links. met are
-// the folders that were looked into, by their real paths: links may lead in circles.
+// findResults lists the results that a path names: a file, or those in a folder and below it, also
+// where these are links. met are the folders that were looked into, by their real paths: links may
+// lead in circles.
 func findResults(path string, met map[string]bool) (out []string, err error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || met[real] {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzRun: whatever a result says, there is no panic, an error says something, and what is read can be told of, and written and read
-// again.
+// FuzzRun: whatever a result says, there is no panic, an error says something, and what is read can
+// be told of, and written and read again.
 func FuzzRun(f *testing.F) {
 	// Small ones: what the fuzzer finds of large ones it makes smaller for a minute each.
 	const rest = `"A":50,"A_first":50,"tasks":[{"id":1,"acc_end":0.5,"acc_final":0.5}]}`

@@ -2,9 +2,11 @@ package results
 
 import (
 	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Accuracy is A of a run in percent, a figure for [RunGroup.Moment] and [LeadOf].
+// Accuracy is A of a run in percent, a number for [RunGroup.Moment] and [LeadOf].
 func Accuracy(r *Run) float64 { return r.A }
 
 // Forgetting is F of a run in percent, likewise: the more negative, the more was forgotten.
@@ -21,27 +23,29 @@ func (l Lead) String() string {
 	return fmt.Sprintf("%+.1f, higher in %d of %d runs", l.Mean, l.Higher, l.N)
 }
 
-// LeadOf compares a figure of runs a with that of runs b, each run with the one of the same data set, increment, label
-// set, timeline and seed. It is an error if a run has no such partner, or two.
-func LeadOf(a, b []*Run, figure func(*Run) float64) (Lead, error) {
-	partners := map[repetition]*Run{}
+// LeadOf compares a number of runs a with that of runs b, each run with the one of the same
+// benchmark and trial. It is an error if a run has no such partner, or two.
+func LeadOf(a, b []*Run, number func(*Run) float64) (Lead, error) {
+	partners := map[pair]*Run{}
 	for _, r := range b {
-		if partners[repetitionOf(r)] != nil {
-			return Lead{}, fmt.Errorf("of the second runs two have the same %s: compare one setting with one other", repetitionOf(r))
+		if partners[pairOf(r)] != nil {
+			return Lead{}, fmt.Errorf("of the second runs two have the same %s: compare one setting with one other",
+				where(r))
 		}
-		partners[repetitionOf(r)] = r
+		partners[pairOf(r)] = r
 	}
 	if len(a) == 0 || len(a) != len(b) {
-		return Lead{}, fmt.Errorf("there are %d runs to compare with %d: as many are needed, at least one", len(a), len(b))
+		return Lead{}, fmt.Errorf("there are %d runs to compare with %d: as many are needed, at least one",
+			len(a), len(b))
 	}
 	var l Lead
 	for _, r := range a {
-		other := partners[repetitionOf(r)]
+		other := partners[pairOf(r)]
 		if other == nil {
-			return Lead{}, fmt.Errorf("no partner is left for the run of %s", repetitionOf(r))
+			return Lead{}, fmt.Errorf("no partner is left for the run of %s", where(r))
 		}
-		delete(partners, repetitionOf(r))
-		d := figure(r) - figure(other)
+		delete(partners, pairOf(r))
+		d := number(r) - number(other)
 		l.Add(d)
 		if d > 0 {
 			l.Higher++
@@ -50,17 +54,16 @@ func LeadOf(a, b []*Run, figure func(*Run) float64) (Lead, error) {
 	return l, nil
 }
 
-// repetition is what two runs share that can be compared as a pair.
-type repetition struct {
-	dataset, increment       string
-	labelSet, timeline, seed uint64
-	scenario                 string
+// pair is what two runs share that can be compared with each other.
+type pair struct {
+	Benchmark
+	stats.Trial
 }
 
-func repetitionOf(r *Run) repetition {
-	return repetition{r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()}
-}
+func pairOf(r *Run) pair { return pair{r.Benchmark(), r.Trial()} }
 
-func (r repetition) String() string {
-	return fmt.Sprintf("data set %s, increment %s, label set %d, timeline %d and seed %d", r.dataset, r.increment, r.labelSet, r.timeline, r.seed)
+// where describes the pair of a run.
+func where(r *Run) string {
+	return fmt.Sprintf("data set %s, increment %s, label set %d, timeline %d and seed %d",
+		r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 }

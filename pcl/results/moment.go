@@ -35,7 +35,8 @@ func MomentOf(values ...float64) Moment {
 	return m
 }
 
-// String is the mean and the population standard deviation, such as "59.6 ± 0.3"; of nothing it is a dash.
+// String is the mean and the population standard deviation, such as "59.6 ± 0.3"; of nothing it is
+// a dash.
 func (m Moment) String() string {
 	if m.N == 0 {
 		return "–"

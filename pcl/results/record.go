@@ -19,7 +19,8 @@ type Record struct {
 	Losses []float64 `json:"losses"`
 	// LossesAfter are those of the same batches after the step, if it was observed.
 	LossesAfter []float64 `json:"losses_after,omitempty"`
-	// Rises are the changes of the losses to first order along the step that was made, Jᵢ·Δθ, if it was observed.
+	// Rises are the changes of the losses to first order along the step that was made, Jᵢ·Δθ, if it
+	// was observed.
 	Rises []float64 `json:"rises,omitempty"`
 	Gram  []float64 `json:"gram,omitempty"` // row-major K×K
 	// Weights are those applied, after any rescaling; Lambda those of the certificate.
@@ -41,7 +42,8 @@ type Edit struct {
 	Change  float64 `json:"change"` // mean |Δx| over the samples' pixels
 }
 
-// ReadRecords reads the lines of a record file, and checks that each list has a number for each row.
+// ReadRecords reads the lines of a record file, and checks that each list has a number for each
+// row.
 func ReadRecords(r io.Reader) ([]Record, error) {
 	var out []Record
 	lines := bufio.NewScanner(r)
@@ -69,8 +71,9 @@ func (r *Record) check() error {
 		name      string
 		got, want int
 	}{
-		{"losses", len(r.Losses), k}, {"losses_after", len(r.LossesAfter), k}, {"weights", len(r.Weights), k}, {"gram", len(r.Gram), k * k},
-		{"sigma", len(r.Sigma), k}, {"lambda", len(r.Lambda), k}, {"slacks", len(r.Slacks), k},
+		{"losses", len(r.Losses), k}, {"losses_after", len(r.LossesAfter), k}, {"weights", len(r.Weights), k},
+		{"gram", len(r.Gram), k * k}, {"sigma", len(r.Sigma), k}, {"lambda", len(r.Lambda), k},
+		{"slacks", len(r.Slacks), k},
 	} {
 		if list.got != 0 && list.got != list.want {
 			return fmt.Errorf("%s has %d numbers for %d rows; want %d", list.name, list.got, k, list.want)

@@ -7,27 +7,31 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// Remarks says in sentences what a reader of the run's numbers has to know: that it diverged, that rows were
-// left out of its steps, that its parts were made on different backends or by different programs. Mostly
-// there is nothing to say.
+// Remarks says in sentences what a reader of the run's numbers has to know: that it diverged, that
+// rows were left out of its steps, that its parts were made on different backends or by different
+// programs. Mostly there is nothing to say.
 func (r *Run) Remarks() []string {
 	var out []string
 	if r.ByHand() {
-		out = append(out, "It was added by hand: it has no configuration that its id, method and seeds would follow from.")
+		out = append(out, "It was added by hand: "+
+			"it has no configuration that its id, method and seeds would follow from.")
 	}
 	switch rows := plural.Of(r.Skipped, "row"); {
 	case r.DivergedAt != nil:
-		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, because no row had a finite loss and gradient "+
-			"(%s left out in all). Its accuracies are those of a broken network.", *r.DivergedAt, r.Span(), rows))
+		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, "+
+			"because no row had a finite loss and gradient (%s left out in all). Its accuracies are those of a broken network.", *r.DivergedAt, r.Span(), rows))
 	case r.Skipped > 0:
-		out = append(out, fmt.Sprintf("%s left out of its steps, because a loss, a gradient or the step's direction was not finite.", rows))
+		out = append(out, fmt.Sprintf("%s left out of its steps, "+
+			"because a loss, a gradient or the step's direction was not finite.", rows))
 	}
 	if r.SkippedSamples > 0 {
-		out = append(out, fmt.Sprintf("%s left out of its steps, and the others of their batches trained on, because a loss or gradient was not finite with them.",
+		out = append(out, fmt.Sprintf("%s left out of its steps, and the others of their batches trained on, "+
+			"because a loss or gradient was not finite with them.",
 			plural.Of(r.SkippedSamples, "sample")))
 	}
 	if r.Rejected > 0 {
-		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", plural.Of(r.Rejected, "step")))
+		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.",
+			plural.Of(r.Rejected, "step")))
 	}
 	if makers := r.Measured.makers(); len(makers) > 1 {
 		out = append(out, "It was made in parts: "+strings.Join(r.Measured.parts(), ", then ")+".")
@@ -60,5 +64,5 @@ func (m Maker) text() string {
 
 // Name identifies the run among others, in one phrase.
 func (r *Run) Name() string {
-	return fmt.Sprintf("%s, %s-incremental, %s, seed %d", r.Dataset, r.Increment, RunGroup{Runs: []*Run{r}}.Label(), r.Seed)
+	return fmt.Sprintf("%s, %s-incremental, %s, seed %d", r.Dataset, r.Increment, r.Label(), r.Seed)
 }

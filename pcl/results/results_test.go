@@ -61,8 +61,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestDerived: a file in which something is false that follows from the rest of it is refused, by what is false; what has no
-// configuration, as a row that was added by hand, is read and marked.
+// TestDerived: a file in which something is false that follows from the rest of it is refused, by
+// what is false; what has no configuration, as a row that was added by hand, is read and marked.
 func TestDerived(t *testing.T) {
 	hash := strings.Repeat("0a", 32)
 	for name, c := range map[string]struct {

@@ -1,6 +1,6 @@
-// Package results defines what a training run leaves behind: one JSON file per run (docs/protocol.md §4) and,
-// on request, one line of JSON per step. It depends neither on the engine that writes them nor on the figures
-// that read them.
+// Package results defines what a training run leaves behind: one JSON file per run
+// (docs/protocol.md §4) and, on request, one line of JSON per step. It depends neither on the
+// engine that writes them nor on the figures that read them.
 package results
 
 import (
@@ -28,8 +28,8 @@ type Run struct {
 	Method      string         `json:"method"`       // e.g. "emgd-gmc"
 	MethodTitle string         `json:"method_title"` // e.g. "EMGD (GMC)"
 	Params      map[string]any `json:"params,omitempty"`
-	// Variant says what the run did in addition to the method, e.g. "edit η=0.003 drift≤0.05"; empty for
-	// nothing.
+	// Variant says what the run did in addition to the method, e.g. "edit η=0.003 drift≤0.05";
+	// empty for nothing.
 	Variant   string `json:"variant,omitempty"`
 	Dataset   string `json:"dataset"`   // e.g. "emnist-byclass-test80"
 	Increment string `json:"increment"` // "task" or "class"
@@ -51,17 +51,20 @@ type Run struct {
 	PerK []KStat `json:"per_k"`
 	// Drift is how far memory editing has moved the stored pixels; nil without it.
 	Drift *Drift `json:"drift,omitempty"`
-	// Skipped counts rows left out because a loss or gradient was not finite, those of rejected steps too.
+	// Skipped counts rows left out because a loss or gradient was not finite, those of rejected
+	// steps too.
 	Skipped int `json:"skipped_rows"`
-	// SkippedSamples counts samples that were left out of rows which would otherwise have been left out themselves.
+	// SkippedSamples counts samples that were left out of rows which would otherwise have been left
+	// out themselves.
 	SkippedSamples int `json:"skipped_samples,omitempty"`
 	// Rejected counts steps that changed nothing because their direction was not finite.
 	Rejected int `json:"rejected_steps,omitempty"`
-	// DivergedAt is the step from which on no row took part any more, up to the end of the run: the network
-	// had stopped learning. It is nil for a run that learnt until its end.
+	// DivergedAt is the step from which on no row took part any more, up to the end of the run: the
+	// network had stopped learning. It is nil for a run that learnt until its end.
 	DivergedAt *int `json:"diverged_at,omitempty"`
 
-	ModelSHA256  string `json:"model_sha256"`  // of the final parameters and statistics, or of the sums of a method that learns from these
+	// ModelSHA256 is of the final parameters and statistics, or of the sums of a method that learns from these.
+	ModelSHA256  string `json:"model_sha256"`
 	MemorySHA256 string `json:"memory_sha256"` // of the final rehearsal store, pixels included
 
 	// Measured holds everything that may differ between two runs of one configuration.
@@ -90,11 +93,13 @@ type Task struct {
 	AccFinal  float64  `json:"acc_final"`  // accuracy after the run's last step
 	LossFirst float64  `json:"loss_first"` // training loss of its first batch
 	LossLast  float64  `json:"loss_last"`  // and of its last
-	// ByClass has the accuracies of each class, in the order of Classes. Runs of older programs have none.
+	// ByClass has the accuracies of each class, in the order of Classes. Runs of older programs
+	// have none.
 	ByClass []Class `json:"by_class,omitempty"`
 }
 
-// Span returns the number of steps of the run's timeline, which is Steps unless there were some at which no stream ran.
+// Span returns the number of steps of the run's timeline, which is Steps unless there were some at
+// which no stream ran.
 func (r *Run) Span() int {
 	span := r.Steps
 	for _, t := range r.Tasks {
@@ -139,15 +144,17 @@ type Measured struct {
 	EvalSeconds  float64 `json:"eval_seconds"`
 	// FirstStepSeconds is the time from the start of the process to its first finished step.
 	FirstStepSeconds float64 `json:"first_step_seconds"`
-	StepMillis       float64 `json:"step_ms_mean"` // without the steps for which programs were compiled, unless there are no others
-	PeakRSS          int64   `json:"peak_rss_bytes"`
-	Compilations     int     `json:"compilations"` // until the last step of this process
-	Resumed          int     `json:"resumed"`      // how often the run was resumed
-	// StoredBytes is how large the stored samples are at the end, StatisticsBytes how large the sums that a method learns from
-	// (docs/method.md §12.1). Runs of older programs have neither.
+	// StepMillis leaves out the steps for which programs were compiled, unless there are no others.
+	StepMillis   float64 `json:"step_ms_mean"`
+	PeakRSS      int64   `json:"peak_rss_bytes"`
+	Compilations int     `json:"compilations"` // until the last step of this process
+	Resumed      int     `json:"resumed"`      // how often the run was resumed
+	// StoredBytes is how large the stored samples are at the end, StatisticsBytes how large the sums that
+	// a method learns from (docs/method.md §12.1). Runs of older programs have neither.
 	StoredBytes     int `json:"stored_bytes,omitempty"`
 	StatisticsBytes int `json:"statistics_bytes,omitempty"`
-	// Maker is what made the run's last part. If there were several parts, Parts has all of them, in order.
+	// Maker is what made the run's last part. If there were several parts, Parts has all of them,
+	// in order.
 	Maker
 	Parts []Part `json:"parts,omitempty"`
 }
@@ -160,12 +167,13 @@ type Maker struct {
 	Version   string `json:"version"`
 	Commit    string `json:"commit"`
 	GoVersion string `json:"go_version"`
-	// Program tells the program and the parts that it has registered from others that may compute something else. Runs of
-	// older programs have none.
+	// Program tells the program and the parts that it has registered from others that may compute
+	// something else. Runs of older programs have none.
 	Program string `json:"program,omitempty"`
 }
 
-// Part is a stretch of a run's steps, from where the run was begun or resumed to where it was interrupted.
+// Part is a stretch of a run's steps, from where the run was begun or resumed to where it was
+// interrupted.
 type Part struct {
 	From  int       `json:"from_step"`
 	Begun time.Time `json:"begun"`
@@ -183,12 +191,14 @@ func (m Measured) makers() []Maker {
 	return out
 }
 
-// MadeBy returns an error that names both programs if another one than this has made the run or a part of it.
+// MadeBy returns an error that names both programs if another one than this has made the run or a
+// part of it.
 func (m Measured) MadeBy(program string) error {
 	for _, maker := range m.makers() {
 		if maker.Program != program {
-			other := cmp.Or(maker.Program, fmt.Sprintf("of version %s, commit %s, which did not say more of itself", maker.Version, maker.Commit))
-			return fmt.Errorf("it was made by the program %s, and this is %s, which may compute something else", other, program)
+			unnamed := fmt.Sprintf("of version %s, commit %s, which did not say more of itself", maker.Version, maker.Commit)
+			return fmt.Errorf("it was made by the program %s, and this is %s, which may compute something else",
+				cmp.Or(maker.Program, unnamed), program)
 		}
 	}
 	return nil

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Repetition lists the settings in which the repetitions of one experiment differ. Runs that differ in anything
-// else are different experiments, and have no mean in common.
+// Repetition lists the settings in which the repetitions of one experiment differ. Runs that differ
+// in anything else are different experiments, and have no mean in common.
 var Repetition = []string{"seed", "labelset", "timeline", "scenario"}
 
-// Settings returns the configuration of a run as names and values, such as "memory.budget" and "5", without the
-// named ones. A run of unknown configuration has none.
+// Settings returns the configuration of a run as names and values, such as "memory.budget" and "5",
+// without the named ones. A run of unknown configuration has none.
 func (r *Run) Settings(without ...string) map[string]string {
 	out := map[string]string{}
 	d := json.NewDecoder(bytes.NewReader(r.Config))
@@ -30,8 +30,9 @@ func (r *Run) Settings(without ...string) map[string]string {
 	return out
 }
 
-// OwnScenario returns the beginning of a checksum of the scenario of a run that was written by hand; it is empty for one
-// that follows from a label set and a timeline. Runs of different scenarios are of different situations.
+// OwnScenario returns the beginning of a checksum of the scenario of a run that was written by
+// hand; it is empty for one that follows from a label set and a timeline. Runs of different
+// scenarios are of different situations.
 func (r *Run) OwnScenario() string {
 	settings := r.Settings()
 	h, played := sha256.New(), false
@@ -67,7 +68,8 @@ func flatten(out map[string]string, prefix string, value any) {
 	out[prefix] = string(text)
 }
 
-// Differing returns, sorted, the names that have other values in some of the settings than in the first.
+// Differing returns, sorted, the names that have other values in some of the settings than in the
+// first.
 func Differing(all ...map[string]string) []string {
 	if len(all) == 0 {
 		return nil

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// withoutFolders returns a run with the name of its data set as it may be shown to others: "folder:photos?size=32x32"
-// for "folder:/home/me/photos?size=32x32". The ID stays that of the run as it was made.
+// withoutFolders returns a run with the name of its data set as it may be shown to others:
+// "folder:photos?size=32x32" for "folder:/home/me/photos?size=32x32". The ID stays that of the run
+// as it was made.
 func withoutFolders(r *Run) (*Run, error) {
 	kind, path, own := strings.Cut(r.Dataset, ":")
 	end := strings.LastIndexByte(path, '?')

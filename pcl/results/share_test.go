@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithoutFolders: own data have their names alone, also in the configuration; the ID and other sets stay.
+// TestWithoutFolders: own data have their names alone, also in the configuration; the ID and other
+// sets stay.
 func TestWithoutFolders(t *testing.T) {
 	for name, want := range map[string]string{
 		"folder:/home/me/photos?size=32x32": "folder:photos?size=32x32", `csv:C:\me\a&b.csv`: "csv:a&b.csv", "folder:/home/me/photos/": "folder:photos/",

@@ -7,30 +7,31 @@ import (
 	"slices"
 )
 
-// Comparison ranks methods and says which of them a test can tell apart: what a critical-difference diagram draws.
+// Comparison ranks methods and says which of them a test can tell apart: what a critical-difference
+// diagram draws.
 type Comparison struct {
 	Ranks []float64 // average rank of each method, 1 is best
 	Pairs int       // situations
 	Alpha float64
-	// P[i][j] is the p-value of Wilcoxon's test of methods i and j, Adjusted[i][j] the same after Holm's correction for
-	// all pairs of methods. Both are symmetric, with 1 in the diagonal.
+	// P[i][j] is the p-value of Wilcoxon's test of methods i and j, Adjusted[i][j] the same after
+	// Holm's correction for all pairs of methods. Both are symmetric, with 1 in the diagonal.
 	P, Adjusted [][]float64
 	// Order has the methods by their ranks, the best first.
 	Order []int
-	// Cliques are the longest stretches of Order, as first and last place, in which no two methods differ at the level
-	// Alpha. Two methods may be not told apart and yet share no stretch, where one that lies between them differs
-	// from either; Adjusted has all.
+	// Cliques are the longest stretches of Order, as first and last place, in which no two methods
+	// differ at the level Alpha. Two methods may be not told apart and yet share no stretch, where
+	// one that lies between them differs from either; Adjusted has all.
 	Cliques [][2]int
 }
 
-// Compare compares all pairs of methods over scores[situation][method], higher being better, by Wilcoxon's signed-rank
-// test, exact, with Holm's correction ([Holm]). Unlike Nemenyi's test, the verdict on two methods depends on the
-// others only by their number. It is an error if there are fewer situations than [MinPairs]: 17 methods make 136 pairs and
-// take 13 situations.
+// Compare compares all pairs of methods over scores[situation][method], higher being better, by
+// Wilcoxon's signed-rank test, exact, with Holm's correction ([Holm]). Unlike Nemenyi's test, the
+// verdict on two methods depends on the others only by their number. It is an error if there are
+// fewer situations than [MinPairs]: 17 methods make 136 pairs and take 13 situations.
 // [AverageRanks] takes any number.
 //
-// Sources: J. Demšar, JMLR 7 (2006), for the diagram; A. Benavoli, G. Corani and F. Mangili, Should We Really Use
-// Post-Hoc Tests Based on Mean-Ranks?, JMLR 17 (2016), for the test.
+// Sources: J. Demšar, JMLR 7 (2006), for the diagram; A. Benavoli, G. Corani and F. Mangili, Should
+// We Really Use Post-Hoc Tests Based on Mean-Ranks?, JMLR 17 (2016), for the test.
 func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 	if len(scores) == 0 || len(scores[0]) < 2 {
 		return nil, errors.New("stats: a ranking takes at least two methods and one situation")

@@ -21,27 +21,30 @@ type Contrast struct {
 	Difference float64 // mean of method − reference
 	Std        float64 // sample standard deviation of the differences; NaN for one pair
 	Low, High  float64 // the 95 % interval of the difference alone; NaN if there are too few pairs for one
-	// P is the two-sided p-value of Fisher's exact randomization test, and Adjusted the same after [Holm]'s correction for all contrasts that have
-	// one; both are NaN for fewer than six pairs.
+	// P is the two-sided p-value of Fisher's exact randomization test, and Adjusted the same after
+	// [Holm]'s correction for all contrasts that have one; both are NaN for fewer than six pairs.
 	P, Adjusted float64
-	// Grouped says that some label set has several timelines. Situations are then not independent, and the interval is that
-	// of a bootstrap that draws whole label sets, without one if there is only one of them.
+	// Grouped says that some label set has several timelines. Situations are then not independent,
+	// and the interval is that of a bootstrap that draws whole label sets, without one if there is
+	// only one of them.
 	Grouped bool
 	Needed  int // the least number of pairs with which as many contrasts could differ
 	// Differs is the verdict: Adjusted is at most [Level], and the difference is [Contrast.Clear].
 	Differs bool
 }
 
-// Clear says that dependent situations, if these are, leave no doubt: then the interval must not contain 0.
+// Clear says that dependent situations, if these are, leave no doubt: then the interval must not
+// contain 0.
 func (c *Contrast) Clear() bool { return !c.Grouped || c.Low > 0 || c.High < 0 }
 
-// Contrasts compares methods with references, each in situations of its own: the first mean is the method's, the second the
-// reference's. All contrasts are shown together, and their p-values corrected for that. The interval of independent
-// situations is the test turned round: it has the differences that its test at [Level] does not refuse, so that it excludes 0
-// exactly if P is at most Level. More than 20 pairs have Student's interval.
+// Contrasts compares methods with references, each in situations of its own: the first mean is the
+// method's, the second the reference's. All contrasts are shown together, and their p-values
+// corrected for that. The interval of independent situations is the test turned round: it has the
+// differences that its test at [Level] does not refuse, so that it excludes 0 exactly if P is at
+// most Level. More than 20 pairs have Student's interval.
 //
 // Source of the interval: J. Hartigan, Using subsample values as typical values, JASA 64 (1969).
-func Contrasts(all ...[]Situation) []Contrast {
+func Contrasts(all ...[]Shared) []Contrast {
 	out, p, tested := make([]Contrast, len(all)), []float64{}, []*Contrast{}
 	for i, pairs := range all {
 		out[i] = contrast(pairs)
@@ -57,11 +60,11 @@ func Contrasts(all ...[]Situation) []Contrast {
 	return out
 }
 
-func contrast(pairs []Situation) Contrast {
+func contrast(pairs []Shared) Contrast {
 	nan := math.NaN()
 	c := Contrast{Pairs: len(pairs), Low: nan, High: nan, P: nan, Adjusted: nan}
 	var method, reference, d []float64
-	even := len(pairs) > 0 && len(pairs[0].seeds) > 0 && !slices.ContainsFunc(pairs, func(s Situation) bool { return !slices.Equal(s.seeds, pairs[0].seeds) })
+	even := len(pairs) > 0 && len(pairs[0].seeds) > 0 && !slices.ContainsFunc(pairs, func(s Shared) bool { return !slices.Equal(s.seeds, pairs[0].seeds) })
 	labelSets := map[uint64][][]float64{}
 	for _, s := range pairs {
 		a, b := s.Means[0], s.Means[1]
@@ -90,9 +93,10 @@ func contrast(pairs []Situation) Contrast {
 	return c
 }
 
-// turned returns the interval of the mean of differences that the sign-flip test gives: if k choices of signs of 2ⁿ may
-// be as far from 0 on one side, it reaches from the k-th smallest to the k-th largest mean of a subset of the differences.
-// For a shift x, flipping the signs of a subset leaves the sum as large exactly if the mean of the subset is at most x.
+// turned returns the interval of the mean of differences that the sign-flip test gives: if k
+// choices of signs of 2ⁿ may be as far from 0 on one side, it reaches from the k-th smallest to the
+// k-th largest mean of a subset of the differences. For a shift x, flipping the signs of a subset
+// leaves the sum as large exactly if the mean of the subset is at most x.
 func turned(d []float64) (low, high float64) {
 	if len(d) > maxFlips {
 		mean, std := stat.MeanStdDev(d, nil)
@@ -116,13 +120,15 @@ func turned(d []float64) (low, high float64) {
 	return means[k-1], means[len(means)-k]
 }
 
-// resampled returns the interval of the mean of differences that a bootstrap gives, by label set, timeline and seed: of n label
-// sets it draws n − 1, then of the timelines of each, and once for all of them together of the seeds, since a seed has an effect
-// that all situations share, such as that of the initial network. The plain bootstrap, which draws n of n, has a variance of a
-// mean that is too small by (n − 1)/n, which of three label sets is a third.
+// resampled returns the interval of the mean of differences that a bootstrap gives, by label set,
+// timeline and seed: of n label sets it draws n − 1, then of the timelines of each, and once for
+// all of them together of the seeds, since a seed has an effect that all situations share, such as
+// that of the initial network. The plain bootstrap, which draws n of n, has a variance of a mean
+// that is too small by (n − 1)/n, which of three label sets is a third.
 //
-// Sources: B. Efron, Better bootstrap confidence intervals (1987); A. Owen, The pigeonhole bootstrap (2007); J. Rao and C. Wu,
-// Resampling inference with complex survey data (1988), for n − 1.
+// Sources: B. Efron, Better bootstrap confidence intervals (1987); A. Owen, The pigeonhole
+// bootstrap (2007); J. Rao and C. Wu, Resampling inference with complex survey data (1988), for n −
+// 1.
 func resampled(labelSets [][][]float64) (low, high float64) {
 	random := seed.New(0, "bootstrap")
 	places := func(n int) []int {
@@ -163,7 +169,8 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// student is the quantile of Student's distribution for n differences, above which a share of it lies.
+// student is the quantile of Student's distribution for n differences, above which a share of it
+// lies.
 func student(n int, above float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - above)
 }
@@ -171,8 +178,9 @@ func student(n int, above float64) float64 {
 // power is the share of comparisons that find a difference of the size that [Detectable] returns.
 const power = 0.8
 
-// Detectable returns the difference that n pairs find in about four of five cases, if the differences are spread as std says
-// and several tests share the [Level]: (t₁₋α/₂ₘ + t_power) std/√n. It is infinite for pairs that could find none.
+// Detectable returns the difference that n pairs find in about four of five cases, if the
+// differences are spread as std says and several tests share the [Level]: (t₁₋α/₂ₘ + t_power)
+// std/√n. It is infinite for pairs that could find none.
 func Detectable(std float64, n, tests int) float64 {
 	if n < MinPairs(Level, tests) {
 		return math.Inf(1)

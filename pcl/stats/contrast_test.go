@@ -9,15 +9,16 @@ import (
 )
 
 // differing makes situations with the differences d, of label sets of their own.
-func differing(d []float64) (out []Situation) {
+func differing(d []float64) (out []Shared) {
 	for i, x := range d {
 		at := 50 + 3*float64(i)
-		out = append(out, Situation{LabelSet: uint64(i), Timeline: uint64(i), Means: []float64{at + x, at}})
+		out = append(out, Shared{Situation: Situation{uint64(i), uint64(i)}, Means: []float64{at + x, at}})
 	}
 	return out
 }
 
-// TestContrastsOfSciPy: numbers of SciPy 1.17.1, for the interval as the shifts that its test does not refuse:
+// TestContrastsOfSciPy: numbers of SciPy 1.17.1, for the interval as the shifts that its test does
+// not refuse:
 //
 //	def p(d, shift=0.0):
 //	    return stats.permutation_test((d - shift,), lambda x, axis: np.mean(x, axis=axis), permutation_type="samples",
@@ -47,7 +48,7 @@ func TestContrastsOfSciPy(t *testing.T) {
 		{[]float64{-1.21, 1.13, -1.58, -2.06, 1.01, 4.05, 0.84, 3.94, -1.11, 1.27, 1.16, 1.17, 2.99, 2.15, -0.1, -1.7, -0.11, 0.96, -0.1, -2.05, -2.53, 2.62, 1.51, -0.17, 1.88},
 			math.NaN(), -0.20279597139453132, 1.3195959713945313},
 	}
-	var all [][]Situation
+	var all [][]Shared
 	for _, c := range cases {
 		all = append(all, differing(c.d))
 	}
@@ -63,7 +64,8 @@ func TestContrastsOfSciPy(t *testing.T) {
 	}
 }
 
-// TestDetectable: 2.5 (t.ppf(1 − 0.025/tests, n − 1) + t.ppf(0.8, n − 1))/√n by SciPy 1.17.1, and what can't be found.
+// TestDetectable: 2.5 (t.ppf(1 − 0.025/tests, n − 1) + t.ppf(0.8, n − 1))/√n by SciPy 1.17.1, and
+// what can't be found.
 func TestDetectable(t *testing.T) {
 	for _, c := range []struct {
 		n, tests int
@@ -78,14 +80,15 @@ func TestDetectable(t *testing.T) {
 	}
 }
 
-// TestContrastsOfFew: too few situations, or only one label set, or too many methods for nine situations.
+// TestContrastsOfFew: too few situations, or only one label set, or too many methods for nine
+// situations.
 func TestContrastsOfFew(t *testing.T) {
 	nine := differing([]float64{5, 6, 7, 5, 6, 7, 5, 6, 7})
 	if c := Contrasts(nine[:5])[0]; c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) || math.Abs(c.Difference-5.8) > 1e-9 {
 		t.Errorf("five situations: %+v", c)
 	}
 	for tests, want := range map[int]bool{1: true, 12: true, 13: false} {
-		if c := Contrasts(slices.Repeat([][]Situation{nine}, tests)...)[0]; c.Differs != want || (c.Needed <= 9) != want {
+		if c := Contrasts(slices.Repeat([][]Shared{nine}, tests)...)[0]; c.Differs != want || (c.Needed <= 9) != want {
 			t.Errorf("%d comparisons: %+v", tests, c)
 		}
 	}
@@ -97,7 +100,8 @@ func TestContrastsOfFew(t *testing.T) {
 	}
 }
 
-// TestGroupedInterval: the interval's ends are about the quantiles of all replicates of small benchmarks, as listed.
+// TestGroupedInterval: the interval's ends are about the quantiles of all replicates of small
+// benchmarks, as listed.
 func TestGroupedInterval(t *testing.T) {
 	for i, c := range scipy(t).Bootstrap {
 		if c.Over != "crossed" || !c.OneFewer || len(c.Scores[0]) == 1 {
@@ -117,12 +121,14 @@ func TestGroupedInterval(t *testing.T) {
 
 var verdicts = flag.Int("verdicts", 200, "how many pairs TestVerdicts simulates; 2000 for the numbers of docs/protocol.md")
 
-// TestVerdicts: how often nine situations are said to differ. With situations of their own label sets that is at most 5 % where
-// there is no difference, and about as often as planned at the difference that Detectable gives. Three label sets with three
-// timelines each, as in the paper's tables, are reported for three correlations within label sets.
+// TestVerdicts: how often nine situations are said to differ. With situations of their own label
+// sets that is at most 5 % where there is no difference, and about as often as planned at the
+// difference that Detectable gives. Three label sets with three timelines each, as in the paper's
+// tables, are reported for three correlations within label sets.
 func TestVerdicts(t *testing.T) {
 	const situations = 9
-	// found is the share of verdicts "differs", and covered that of intervals with the true difference.
+	// found is the share of verdicts "differs", and covered that of intervals with the true
+	// difference.
 	simulate := func(difference, rho float64, grouped bool) (found, alone, covered float64) {
 		r := rand.New(rand.NewPCG(41, uint64(100*rho+1000*difference)))
 		for range *verdicts {
@@ -170,7 +176,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// correlated are nine differences of mean 0 with an intraclass correlation of rho within three groups.
+// correlated are nine differences of mean 0 with an intraclass correlation of rho within three
+// groups.
 func correlated(r *rand.Rand, rho float64) (x, zero []float64) {
 	for range 3 {
 		own := r.NormFloat64() * math.Sqrt(rho)
@@ -181,8 +188,8 @@ func correlated(r *rand.Rand, rho float64) (x, zero []float64) {
 	return x, zero
 }
 
-// TestSignFlipOfCorrelatedSituations: how often the test over three label sets × three timelines finds a difference where
-// there is none. docs/protocol.md §3.5 has these numbers.
+// TestSignFlipOfCorrelatedSituations: how often the test over three label sets × three timelines
+// finds a difference where there is none. docs/protocol.md §3.5 has these numbers.
 func TestSignFlipOfCorrelatedSituations(t *testing.T) {
 	const n = 2000
 	for rho, want := range map[float64]float64{0: 0.047, 0.1: 0.065, 0.2: 0.09, 0.3: 0.115, 0.4: 0.14, 0.7: 0.235} {

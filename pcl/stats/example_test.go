@@ -11,9 +11,8 @@ import (
 func benchmark(of func(situation, seed int) float64) (out []stats.Score) {
 	for situation := range 9 {
 		for seed := range 3 {
-			out = append(out, stats.Score{
-				LabelSet: uint64(situation / 3), Timeline: uint64(situation % 3), Seed: uint64(1234 + seed), Value: of(situation, seed),
-			})
+			at := stats.Situation{LabelSet: uint64(situation / 3), Timeline: uint64(situation % 3)}
+			out = append(out, stats.Score{Trial: stats.Trial{Situation: at, Seed: uint64(1234 + seed)}, Value: of(situation, seed)})
 		}
 	}
 	return out
@@ -46,7 +45,8 @@ func ExampleHolm() {
 	// Output: [0.06 0.03 0.06]
 }
 
-// What a critical-difference diagram draws: average ranks, and which methods the tests cannot tell apart.
+// What a critical-difference diagram draws: average ranks, and which methods the tests cannot tell
+// apart.
 func ExampleCompare() {
 	var scores [][]float64
 	for i := range 10 {

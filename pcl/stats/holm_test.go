@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHolmOfDerrac: J. Derrac et al., A practical tutorial on the use of nonparametric statistical tests, Swarm and
-// Evolutionary Computation 1 (2011), Table 16: the p-values of eight methods against a control, in print with six
-// decimals, and Holm's.
+// TestHolmOfDerrac: J. Derrac et al., A practical tutorial on the use of nonparametric statistical
+// tests, Swarm and Evolutionary Computation 1 (2011), Table 16: the p-values of eight methods
+// against a control, in print with six decimals, and Holm's.
 func TestHolmOfDerrac(t *testing.T) {
 	p := []float64{0.000006, 0.000332, 0.009823, 0.014171, 0.083642, 0.141093, 0.518605, 0.660706}
 	want := []float64{0.000050, 0.002324, 0.058940, 0.070857, 0.334569, 0.423278, 1, 1}
@@ -28,8 +28,8 @@ func TestHolmOfDerrac(t *testing.T) {
 	}
 }
 
-// TestHolmIsClosed compares with closed testing: a hypothesis falls when every set of hypotheses with it falls by
-// Bonferroni's correction.
+// TestHolmIsClosed compares with closed testing: a hypothesis falls when every set of hypotheses
+// with it falls by Bonferroni's correction.
 func TestHolmIsClosed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 7).Draw(t, "p")

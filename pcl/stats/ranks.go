@@ -2,8 +2,9 @@ package stats
 
 import "math"
 
-// AverageRanks returns the average rank of each method over the situations of scores[situation][method], from 1 for the
-// best. Higher scores are better; equal ones, also those that differ by rounding only, share the mean of their ranks.
+// AverageRanks returns the average rank of each method over the situations of
+// scores[situation][method], from 1 for the best. Higher scores are better; equal ones, also those
+// that differ by rounding only, share the mean of their ranks.
 func AverageRanks(scores [][]float64) []float64 {
 	ranks := make([]float64, len(scores[0]))
 	for _, row := range scores {
@@ -21,7 +22,8 @@ func AverageRanks(scores [][]float64) []float64 {
 	return ranks
 }
 
-// rankIn is the mean place of a score among a row's, from 1, where scores no further apart than same are equal.
+// rankIn is the mean place of a score among a row's, from 1, where scores no further apart than
+// same are equal.
 func rankIn(row []float64, score, same float64) float64 {
 	rank := 0.5
 	for _, other := range row {

@@ -55,7 +55,7 @@ func scored(values [][][]float64) (out []Score) {
 	for l, timelines := range values {
 		for t, seeds := range timelines {
 			for s, v := range seeds {
-				out = append(out, Score{LabelSet: uint64(l), Timeline: uint64(t), Seed: uint64(1234 + s), Value: v})
+				out = append(out, Score{Trial{Situation{uint64(l), uint64(t)}, uint64(1234 + s)}, v})
 			}
 		}
 	}

@@ -13,13 +13,15 @@ import (
 // maxFlips is the largest number of situations whose signs SignFlipMax goes through.
 const maxFlips = 20
 
-// SignFlipMax tests whether any of several rivals is better than a method: a[r][i] and b[r][i] are the scores of rival r and
-// of the method in situation i. A rival's statistic is the sum of its differences, divided by the root of the sum of their
-// squares, so that rivals with large differences do not hide others; differences that are rounding are 0. The p-value is
-// twice the share of the 2ⁿ choices of signs, one sign for all rivals of a situation, for which the largest statistic is at
-// least the observed one. Since the largest counts, no correction for the number of rivals is needed, and rivals that are
-// alike cost little (the single-step maxT of P. Westfall and S. Young, Resampling-Based Multiple Testing, 1993). For more
-// than 20 situations it draws a million choices from a fixed seed.
+// SignFlipMax tests whether any of several rivals is better than a method: a[r][i] and b[r][i] are
+// the scores of rival r and of the method in situation i. A rival's statistic is the sum of its
+// differences, divided by the root of the sum of their squares, so that rivals with large
+// differences do not hide others; differences that are rounding are 0. The p-value is twice the
+// share of the 2ⁿ choices of signs, one sign for all rivals of a situation, for which the largest
+// statistic is at least the observed one. Since the largest counts, no correction for the number of
+// rivals is needed, and rivals that are alike cost little (the single-step maxT of P. Westfall and
+// S. Young, Resampling-Based Multiple Testing, 1993). For more than 20 situations it draws a
+// million choices from a fixed seed.
 func SignFlipMax(a, b [][]float64) float64 {
 	if len(a) == 0 || len(a) != len(b) {
 		panic(fmt.Sprintf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and at least one", len(a), len(b)))
@@ -63,7 +65,8 @@ func SignFlipMax(a, b [][]float64) float64 {
 	return min(1, 2*float64(far)/float64(choices+sampled))
 }
 
-// rounding is the difference, relative to the larger of 1 and the sum, up to which sums count as equal.
+// rounding is the difference, relative to the larger of 1 and the sum, up to which sums count as
+// equal.
 const rounding = 1e-12
 
 // largestSum is the largest sum of a rival's differences with signs; 0 for a rival without any.

@@ -28,7 +28,8 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 	})
 }
 
-// TestSumsOfZero: where rivals are ahead as much as behind, choices of signs with the same sum, 0 but for rounding, are as far.
+// TestSumsOfZero: where rivals are ahead as much as behind, choices of signs with the same sum, 0
+// but for rounding, are as far.
 func TestSumsOfZero(t *testing.T) {
 	for _, quarters := range [][]float64{{19, -5, 6, -2, -6, -12}, {1, 1, 1, -1, -1, -1}, {7, -3, -4, 11, -11, 0, 3, -3}} {
 		d := slices.Clone(quarters)
@@ -47,7 +48,8 @@ func above0(ahead ...[]float64) (a, b [][]float64) {
 	return ahead, b
 }
 
-// TestRoundingIsNoLead: scores that differ by rounding are equal, beside others that differ and alone.
+// TestRoundingIsNoLead: scores that differ by rounding are equal, beside others that differ and
+// alone.
 func TestRoundingIsNoLead(t *testing.T) {
 	own, near, far := make([]float64, 9), make([]float64, 9), make([]float64, 9)
 	for i := range own {
@@ -63,7 +65,8 @@ func TestRoundingIsNoLead(t *testing.T) {
 	}
 }
 
-// TestSignFlipMaxByHand: all of nine situations are ahead, with other rivals that are the same, behind, or of another sign.
+// TestSignFlipMaxByHand: all of nine situations are ahead, with other rivals that are the same,
+// behind, or of another sign.
 func TestSignFlipMaxByHand(t *testing.T) {
 	ahead := slices.Repeat([]float64{2}, 9)
 	behind := slices.Repeat([]float64{-2}, 9)

@@ -6,13 +6,15 @@ import (
 	"testing"
 )
 
-// worked is two label sets × two timelines × three seeds; the means of the seeds are 12.5, 22.5 and 32.5.
+// worked is two label sets × two timelines × three seeds; the means of the seeds are 12.5, 22.5 and
+// 32.5.
 func worked() []Score {
 	return scored([][][]float64{{{10, 20, 30}, {12, 22, 32}}, {{13, 23, 33}, {15, 25, 35}}})
 }
 
-// TestSummary: the seeds' means lie 10 apart, so the deviation of the three is √(200/3); all runs add the variance
-// within a seed, (2.5² + 0.5² + 0.5² + 2.5²)/4 = 3.25. Where a run is missing there is no deviation.
+// TestSummary: the seeds' means lie 10 apart, so the deviation of the three is √(200/3); all runs
+// add the variance within a seed, (2.5² + 0.5² + 0.5² + 2.5²)/4 = 3.25. Where a run is missing
+// there is no deviation.
 func TestSummary(t *testing.T) {
 	nan := math.NaN()
 	all := worked()
@@ -44,7 +46,7 @@ func TestSituations(t *testing.T) {
 		b[i].Value -= float64(i)
 	}
 	slices.Reverse(b)
-	means := func(all []Situation) (out []float64) {
+	means := func(all []Shared) (out []float64) {
 		for _, s := range all {
 			out = append(out, s.Means...)
 		}

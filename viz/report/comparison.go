@@ -11,8 +11,9 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/parallelcl/parallelcl/internal/paper"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 	"github.com/parallelcl/parallelcl/viz"
@@ -20,29 +21,38 @@ import (
 
 // comparison shows a column: who leads, what that decides, and a line for each method with its difference
 // from EMGD, else from one of its kin, else from the first. The table of one method compares nothing.
-func comparison(c *findings.Column) (block, *versus.Table) {
-	columns := []*findings.Column{c}
+func comparison(c *rows.Column) (block, *versus.Table) {
+	columns := []*rows.Column{c}
 	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
 	lines := map[string]versus.Line{}
 	for _, l := range compared.Lines {
 		lines[l.Method] = l
 	}
-	t := &table{Head: []string{"method", "A, %", "− " + compared.Reference, "p (Holm)", "F, %", "A_first, %", "rank", "situations, runs", "ms/step", "A, tuned", "A, paper", "F, paper"}}
+	t := &table{Head: []string{"method", "A, %", "− " + compared.Reference, "p (Holm)"}}
+	for _, m := range results.Metrics[1:] {
+		t.Head = append(t.Head, m.Name+", %")
+	}
+	t.Head = append(t.Head, "rank", "situations, runs", "ms/step", "A, tuned", "A, paper", "F, paper")
 	for _, e := range c.ByA() {
 		accuracy, l := valueCell(e.A), lines[e.Name]
 		if fixed(2)(e.A.StdRuns) != fixed(2)(e.A.StdSeeds) && !math.IsNaN(e.A.StdRuns) {
 			accuracy.Small = fmt.Sprintf("± %.2f runs", e.A.StdRuns) // of the single ones
 		}
 		tuned := stats.Summary{Mean: math.NaN()}
-		if e.Other != nil && !c.Grid.Tuned {
+		if e.Other != nil && !c.Table.Tuned {
 			tuned = e.Other.A
 		}
 		difference, p := differenceCells(l.Against)
-		t.add(row{ID: entryID(e), Series: e.Name}, datum{Text: e.Name, Small: e.Remark}, accuracy, difference, p, valueCell(e.F), valueCell(e.AFirst),
-			numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)), runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(e.PaperA), paperCell(e.PaperF))
+		cells := []datum{{Text: e.Name, Small: e.Remark}, accuracy, difference, p}
+		for _, m := range results.Metrics[1:] {
+			cells = append(cells, valueCell(e.Summary(m)))
+		}
+		paperA, paperF := paper.Numbers(e)
+		t.add(row{ID: entryID(e), Series: e.Name}, append(cells, numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)),
+			runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(paperA), paperCell(paperF))...)
 	}
 	t.leaveOutBlanks()
-	b := block{Title: c.Name, Table: t, Notes: []string{c.Note}}
+	b := block{Title: c.Benchmark.String(), Table: t, Notes: []string{paper.Note(c)}}
 	if compared.Reference != "" {
 		b.Title, b.Lead = b.Title+": which method is better", leader(c, lines)
 		b.Notes = append(append([]string{decision(compared)}, b.Notes...), append(compared.Notes, compared.More)...)
@@ -59,7 +69,7 @@ func differenceCells(a *versus.Against) (difference, p datum) {
 	if a == nil {
 		return datum{}, datum{}
 	}
-	difference = numberCell(a.Difference, findings.Signed)
+	difference = numberCell(a.Difference, paper.Signed)
 	if a.Interval != nil {
 		difference.Small = interval(a.Interval[0], a.Interval[1])
 	}
@@ -80,11 +90,11 @@ func probability(p float64) string {
 func judged(good bool) string { return map[bool]string{true: "good", false: "bad"}[good] }
 
 // interval is one of differences.
-func interval(low, high float64) string { return findings.Signed(low) + " to " + findings.Signed(high) }
+func interval(low, high float64) string { return paper.Signed(low) + " to " + paper.Signed(high) }
 
 // runsCell also says how many situations the method shares with the reference.
-func runsCell(e *findings.Entry, a *versus.Against) datum {
-	situations := len(findings.Situations(e))
+func runsCell(e *rows.Entry, a *versus.Against) datum {
+	situations := len(rows.Situations(results.FinalAccuracy, e))
 	out := datum{Text: fmt.Sprintf("%d, %d", situations, e.Done)}
 	if a != nil && a.Situations < situations {
 		out.Small = fmt.Sprintf("%d shared", a.Situations)
@@ -93,11 +103,11 @@ func runsCell(e *findings.Entry, a *versus.Against) datum {
 }
 
 // timeCell is the mean time of a step, with the cost relative to the reference.
-func timeCell(e *findings.Entry, cost float64) datum {
+func timeCell(e *rows.Entry, cost float64) datum {
 	var millis results.Moment
 	for _, r := range e.Rows {
-		if r.StepMillis > 0 {
-			millis.Add(r.StepMillis)
+		if r.Run != nil && r.Run.Measured.StepMillis > 0 {
+			millis.Add(r.Run.Measured.StepMillis)
 		}
 	}
 	out := numberCell(cmp.Or(millis.Mean, math.NaN()), fixed(2))
@@ -107,7 +117,7 @@ func timeCell(e *findings.Entry, cost float64) datum {
 	return out
 }
 
-func paperCell(n *findings.Number) datum {
+func paperCell(n *paper.Number) datum {
 	if n == nil {
 		return datum{Text: "–"}
 	}
@@ -117,8 +127,10 @@ func paperCell(n *findings.Number) datum {
 // costs draws accuracy against cost, a plot for each comparison in which costs are known.
 func (s *runSet) costs(tables []*versus.Table) block {
 	looks := map[string]string{}
-	for _, r := range s.Rows {
-		looks[r.Line()] = r.RunMethod
+	for _, c := range s.Columns {
+		for _, e := range c.Entries {
+			looks[e.Name] = e.Method()
+		}
 	}
 	styles := viz.MethodStyles(slices.Sorted(maps.Values(looks))...)
 	var plots []*viz.Plot

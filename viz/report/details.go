@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
 // details show what the files of runs tell of one data set and increment.
-func (s *runSet) details(c *findings.Column) ([]block, error) {
+func (s *runSet) details(c *rows.Column) ([]block, error) {
 	runs := s.runs(fewer(c)...)
 	out := []block{titled("When the tasks came", "The timeline of the first run. Where bars lie side by side, a step combines the gradients of these tasks; once a task has ended, its stored samples join in.").of(viz.Timeline(runs[0]))}
 	if results.OneTimeline(runs) {
@@ -25,13 +25,13 @@ func (s *runSet) details(c *findings.Column) ([]block, error) {
 }
 
 // steps shows for each method the steps of its first recorded run, after the proofs of all these steps in one table.
-func (s *runSet) steps(c *findings.Column) ([]block, error) {
+func (s *runSet) steps(c *rows.Column) ([]block, error) {
 	proofs := &table{Head: []string{"method", "seed", "steps proved", "lowest slack", "largest Σλ|slack|", "stationary"}}
 	note := "An EMGD step d = Σ λᵢ Jᵢ promises stream i a decrease of at least its share σᵢ: Jᵢ·d ≥ σᵢ‖d‖², with equality where λᵢ > 0. The slacks Jᵢ·d − σᵢ‖d‖² and Σλ|slack|, measured at each step, prove that the weights are the optimal ones. Proved: the share of steps with all slacks ≥ −10⁻⁹ and Σλ|slack| ≤ 10⁻⁹, relative to the size of the terms. Stationary: steps at which no direction decreases every loss, so d = 0."
 	out := []block{{Title: "Proof of each step", Table: proofs}}
 	for _, e := range c.Entries {
 		for _, r := range e.Rows {
-			records, err := s.files[r.Run].ReadRecords()
+			records, err := s.files[r.Run.ID].ReadRecords()
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func stepFigures(records []results.Record) (out []block) {
 
 // classes shows the final accuracy by class, and that at the task's own end, a table for each task. There is none if runs differ in
 // their tasks' classes.
-func (s *runSet) classes(c *findings.Column) block {
+func (s *runSet) classes(c *rows.Column) block {
 	runs := s.runs(c.Entries...)
 	first := runs[0].Tasks
 	if slices.ContainsFunc(runs, func(r *results.Run) bool { return !slices.EqualFunc(r.Tasks, first, sameClasses) }) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
@@ -39,7 +39,7 @@ func (s *runSet) figures() (out []block) {
 	if timelines {
 		out = append(out, titled("Accuracy as tasks end", "The average is over all tasks started so far. Where bars would hide the lines, only the last is drawn. "+barsNote+fewNote).of(viz.LearningProcess(shown...)))
 	}
-	if slices.ContainsFunc(shown, func(r *results.Run) bool { return situation(r) != situation(shown[0]) }) {
+	if slices.ContainsFunc(shown, func(r *results.Run) bool { return r.Trial().Situation != shown[0].Trial().Situation }) {
 		out = append(out, titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+fewNote).of(viz.Profiles(shown...)))
 	}
 	out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").where(viz.TradeOff(all...)))
@@ -49,35 +49,29 @@ func (s *runSet) figures() (out []block) {
 	return out
 }
 
-func situation(r *results.Run) string { return fmt.Sprint(r.LabelSet, "/", r.Timeline) }
-
 // fewer chooses the entries of a column that figures show.
-func fewer(c *findings.Column) []*findings.Entry {
-	made := slices.DeleteFunc(slices.Clone(c.ByA()), func(e *findings.Entry) bool { return e.Done == 0 })
+func fewer(c *rows.Column) []*rows.Entry {
+	made := slices.DeleteFunc(slices.Clone(c.ByA()), func(e *rows.Entry) bool { return e.Done == 0 })
 	return made[:min(mostShown, len(made))]
 }
 
 // ranks draws the average ranks of a column's methods, if the situations are enough for the tests of their pairs.
-func ranks(c *findings.Column) block {
-	var complete []*findings.Entry
+func ranks(c *rows.Column) block {
+	var complete []*rows.Entry
 	var methods, labels []string
 	for _, e := range c.Entries {
 		if e.Rank > 0 {
-			complete, methods, labels = append(complete, e), append(methods, e.Rows[0].RunMethod), append(labels, e.Name)
+			complete, methods, labels = append(complete, e), append(methods, e.Method()), append(labels, e.Name)
 		}
 	}
 	if len(complete) == 0 {
 		return block{}
 	}
-	var scores [][]float64
-	for _, s := range findings.Situations(complete...) {
-		scores = append(scores, s.Means)
-	}
-	compared, err := stats.Compare(scores, stats.Level)
+	compared, err := stats.Compare(rows.Scores(complete...), stats.Level)
 	if err != nil {
 		return block{}
 	}
-	return titled("Ranks, "+c.Name, "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.CriticalDifference(methods, labels, compared))
+	return titled("Ranks, "+c.Benchmark.String(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.").of(viz.CriticalDifference(methods, labels, compared))
 }
 
 // toyBlock shows descents on the two synthetic functions; it is empty without any.

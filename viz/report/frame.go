@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/stamp"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -69,7 +69,7 @@ type Origin struct {
 }
 
 // fact is a name and what it stands for; it is left out where that is empty.
-type fact = findings.Fact
+type fact = rows.Fact
 
 // made is the box about a page's origin.
 type made struct {

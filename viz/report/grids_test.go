@@ -12,7 +12,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/internal/must"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/internal/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -55,7 +55,7 @@ func gridsPage(t *testing.T, all []*rows.Row) string {
 	t.Helper()
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "notes.toml"), []byte(`"Table 3" = "It takes a GPU."`), 0o666))
-	f, err := findings.New(all, dir)
+	f, err := paper.New(all, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestGridsOfPart(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Findings: &findings.Findings{}}); err == nil {
+	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Findings: &paper.Findings{}}); err == nil {
 		t.Error("a page without grids was made")
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -17,14 +18,14 @@ import (
 // what it would take to decide.
 
 // finished returns the entries of a column that have results, the best first.
-func finished(c *findings.Column) []*findings.Entry {
-	return slices.DeleteFunc(slices.Clone(c.ByA()), func(e *findings.Entry) bool {
+func finished(c *rows.Column) []*rows.Entry {
+	return slices.DeleteFunc(slices.Clone(c.ByA()), func(e *rows.Entry) bool {
 		return e.Done == 0 || math.IsNaN(e.A.Mean)
 	})
 }
 
 // leader says which of several methods has the highest accuracy, and how far it is ahead of the next one.
-func leader(c *findings.Column, lines map[string]versus.Line) string {
+func leader(c *rows.Column, lines map[string]versus.Line) string {
 	all := finished(c)
 	if len(all) < 2 {
 		return ""
@@ -35,7 +36,7 @@ func leader(c *findings.Column, lines map[string]versus.Line) string {
 	if low, high, known := lead(lines[first.Name].Against, lines[second.Name].Against); known {
 		ahead += fmt.Sprintf(" (95 %% interval %s)", interval(low, high))
 	}
-	shared := findings.Situations(first, second)
+	shared := rows.Situations(results.FinalAccuracy, first, second)
 	won := 0
 	for _, s := range shared {
 		if s.Means[0] > s.Means[1] {
@@ -98,25 +99,26 @@ func numbersBelow(n int) string {
 }
 
 // opening tells a newcomer what the runs of a column show, in the words of every day.
-func opening(c *findings.Column) string {
+func opening(c *rows.Column) string {
 	all := finished(c)
 	if len(all) < 2 {
 		return ""
 	}
+	change := func(e *rows.Entry) float64 { return e.Summary(results.FinalChange).Mean }
 	kept, lost := all[0], all[0]
 	for _, e := range all {
-		if e.F.Mean > kept.F.Mean {
+		if change(e) > change(kept) {
 			kept = e
 		}
-		if e.F.Mean < lost.F.Mean {
+		if change(e) < change(lost) {
 			lost = e
 		}
 	}
 	text := fmt.Sprintf("%s forgets least: since the end of each task its accuracy %s, and that of %s %s. ",
-		kept.Name, changed(kept.F.Mean), lost.Name, changed(lost.F.Mean))
+		kept.Name, changed(change(kept)), lost.Name, changed(change(lost)))
 	text += fmt.Sprintf("At the end %s recognises %.1f %% of the test images of all tasks, %.1f points more than %s. ",
 		all[0].Name, all[0].A.Mean, all[0].A.Mean-all[1].A.Mean, all[1].Name)
-	if len(findings.Situations(all[0])) == 1 {
+	if len(rows.Situations(results.FinalAccuracy, all[0])) == 1 {
 		text += "That is one situation: one way to divide the classes into tasks that arrive and overlap."
 	}
 	return strings.TrimSpace(text)

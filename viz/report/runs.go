@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/paper"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
@@ -21,10 +21,10 @@ import (
 
 // RunsInput is the material of a page about runs.
 type RunsInput struct {
-	Title    string             // heads the page; "Results" where it is empty
-	Findings *findings.Findings // of grids; nil stands for [FindingsOf] the files
-	Files    []results.File     // of which the page tells more than rows of grids do
-	Toy      []*toy.Trace       // descents on the two synthetic functions, shown last
+	Title    string          // heads the page; "Results" where it is empty
+	Findings *paper.Findings // of grids; nil stands for [FindingsOf] the files
+	Files    []results.File  // of which the page tells more than rows of grids do
+	Toy      []*toy.Trace    // descents on the two synthetic functions, shown last
 	// Brief pages begin with what a newcomer has to know and one picture; all else is folded.
 	Brief bool
 	Next  string // the command that would make what a brief page says general
@@ -69,7 +69,7 @@ func (in RunsInput) page(ctx context.Context) (*runsPage, error) {
 	}
 	p.Headline, p.Blocks = headline(f), claimBlocks(f)
 	for i, g := range f.Grids {
-		s := runSet{Grid: g, id: fmt.Sprintf("g%d", i), files: files}
+		s := runSet{Table: g, id: fmt.Sprintf("g%d", i), files: files}
 		blocks, err := s.blocks(ctx)
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func (in RunsInput) page(ctx context.Context) (*runsPage, error) {
 }
 
 // brief puts a sentence and a picture, one of the blocks', before a page's blocks and folds these.
-func (in RunsInput) brief(f *findings.Findings, p *runsPage) (string, []block) {
+func (in RunsInput) brief(f *paper.Findings, p *runsPage) (string, []block) {
 	picture := opener(p.Blocks)
 	picture.ID, picture.Title = "first", "What each method knows of the tasks that have begun"
 	picture.Notes = []string{p.Headline + " The average is over all tasks that have begun: it falls when one arrives."}
@@ -114,24 +114,29 @@ func opener(blocks []block) block {
 	return block{}
 }
 
-// FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is there twice, as its
-// evaluations differ, the one with more of them comes first and counts.
-func FindingsOf(files []results.File) (*findings.Findings, error) {
-	by := map[string][]*results.Run{}
-	for _, f := range slices.SortedStableFunc(slices.Values(files), func(a, b results.File) int { return cmp.Compare(len(b.Run.Curve), len(a.Run.Curve)) }) {
-		at := f.Run.Dataset + " " + f.Run.Increment
-		by[at] = append(by[at], f.Run)
+// FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is
+// there twice, as its evaluations differ, the one with more of them comes first and counts.
+func FindingsOf(files []results.File) (*paper.Findings, error) {
+	var runs []*results.Run
+	for _, f := range files {
+		runs = append(runs, f.Run)
 	}
+	slices.SortStableFunc(runs, func(a, b *results.Run) int { return cmp.Compare(len(b.Curve), len(a.Curve)) })
+	groups := results.GroupBy(runs, (*results.Run).Benchmark)
+	slices.SortFunc(groups, func(a, b results.RunGroup) int {
+		return cmp.Compare(a.Runs[0].Benchmark().String(), b.Runs[0].Benchmark().String())
+	})
 	var all []*rows.Row
-	for _, at := range slices.Sorted(maps.Keys(by)) {
-		labels, err := viz.RunLabels(by[at])
+	for _, g := range groups {
+		labels, err := viz.RunLabels(g.Runs)
 		if err != nil {
 			return nil, err
 		}
 		var own []*rows.Row
-		for i, r := range by[at] {
+		for i, r := range g.Runs {
 			row := rows.Of([]*results.Run{r})[0]
-			row.Grid, row.Method, row.Program = "runs", labels[i], version(r.Measured.Version+" "+r.Measured.Commit)
+			row.Grid, row.Method = "runs", labels[i]
+			row.Program = version(r.Measured.Version + " " + r.Measured.Commit)
 			own = append(own, row)
 		}
 		slices.SortStableFunc(own, func(a, b *rows.Row) int { // the methods one after the other
@@ -139,22 +144,22 @@ func FindingsOf(files []results.File) (*findings.Findings, error) {
 		})
 		all = append(all, own...)
 	}
-	return findings.New(all)
+	return paper.New(all)
 }
 
 // entryID is a name for links to the line of a method.
-func entryID(e *findings.Entry) string {
-	return "e" + checksum([]byte(e.Column.Grid.Name + "/" + e.Column.Name + "/" + e.Name))[:16]
+func entryID(e *rows.Entry) string {
+	return "e" + checksum([]byte(e.Column.Table.Name + "/" + e.Column.Benchmark.String() + "/" + e.Name))[:16]
 }
 
-func headline(f *findings.Findings) string {
+func headline(f *paper.Findings) string {
 	runs := 0
 	var all []*rows.Row
 	for _, g := range f.Grids {
 		runs, all = runs+g.Provenance().Done, append(all, g.Rows...)
 	}
 	methods := values(all, (*rows.Row).Line)
-	situations := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Dataset, r.LabelSet, "/", r.Timeline) })
+	situations := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Dataset, r.Situation) })
 	seeds := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Seed) })
 	text := fmt.Sprintf("%s of %s in %s with %s", plural.Of(runs, "run"), plural.Of(len(methods), "method"), plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
 	if len(f.Grids) > 1 {

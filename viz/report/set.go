@@ -7,29 +7,29 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/paper"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
 // runSet is runs that are compared with each other: those of a grid, or those of files.
 type runSet struct {
-	*findings.Grid
+	*rows.Table
 	id    string
 	files map[string]results.File // by the runs' IDs; none for a grid, of which the rows are all that is known
 }
 
 // runs are those of entries that are there.
-func (s *runSet) runs(entries ...*findings.Entry) (out []*results.Run) {
+func (s *runSet) runs(entries ...*rows.Entry) (out []*results.Run) {
 	for _, e := range entries {
 		if len(s.files) == 0 {
 			out = append(out, rows.Runs(e.Rows)...)
 			continue
 		}
 		for _, r := range e.Rows {
-			out = append(out, s.files[r.Run].Run)
+			out = append(out, r.Run)
 		}
 	}
 	return out
@@ -52,7 +52,7 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 			if err != nil {
 				return nil, err
 			}
-			details = append(details, block{ID: b.ID + "d", Title: c.Name + ": tasks", Parts: parts})
+			details = append(details, block{ID: b.ID + "d", Title: c.Benchmark.String() + ": tasks", Parts: parts})
 		}
 	}
 	out = append(out, s.costs(tables))
@@ -71,7 +71,7 @@ func (s *runSet) origin() block {
 	p := s.Provenance()
 	b := block{Title: "Where the results are from", Parts: []block{s.list(), {Title: "Runs that failed", Folded: true, Notes: p.Failures}}}
 	if len(s.files) == 0 {
-		b.Facts = []fact{{Name: "command", Value: p.Command}}
+		b.Facts = []fact{{Name: "command", Value: paper.Command(s.Table)}}
 	}
 	b.Facts = append(b.Facts, p.Facts...)
 	return b
@@ -85,7 +85,7 @@ func (s *runSet) settings() block {
 	names := map[string]bool{}
 	told := append([]string{"method", "params", "eval_every", "dataset", "increment"}, results.Repetition...)
 	for _, r := range s.Rows {
-		run := *s.files[r.Run].Run
+		run := *r.Run
 		own := run.Settings(told...)
 		all = append(all, own)
 		for name := range own {
@@ -119,8 +119,8 @@ func (s *runSet) list() block {
 	for _, r := range s.Rows {
 		if r.State == rows.Done {
 			t.add(row{Series: r.Line(), Data: r.Dataset, Increment: r.Increment}, datum{Text: r.Line()}, datum{Text: r.Dataset + ", " + r.Increment, Class: "text"},
-				datum{Text: fmt.Sprint(r.LabelSet)}, datum{Text: fmt.Sprint(r.Timeline)}, datum{Text: fmt.Sprint(r.Seed)}, numberCell(r.A, fixed(2)), numberCell(r.F, fixed(2)),
-				datum{Text: r.Run}, datum{Text: r.Model[:min(12, len(r.Model))]})
+				datum{Text: fmt.Sprint(r.LabelSet)}, datum{Text: fmt.Sprint(r.Timeline)}, datum{Text: fmt.Sprint(r.Seed)}, numberCell(r.Run.A, fixed(2)), numberCell(r.Run.F, fixed(2)),
+				datum{Text: r.Run.ID}, datum{Text: r.Run.ModelSHA256[:min(12, len(r.Run.ModelSHA256))]})
 		}
 	}
 	return block{Title: "All runs", Folded: true, Table: t}

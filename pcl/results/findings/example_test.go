@@ -5,25 +5,17 @@ import (
 	"log"
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// What the results in the repository say of the paper's claims.
+// Our accuracy beside the paper's.
 func Example() {
-	all, err := rows.Files("../../../grids/results/best-test-split.csv")
+	f, err := findings.Published()
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := findings.New(all)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, v := range f.Claims {
-		if v.Outcome == findings.Holds {
-			fmt.Println(v.Outcome+":", v.Text)
-		}
-	}
-	// Output:
-	// holds: Class-incremental, MGDA forgets far less than averaging the gradients.
-	// holds: A-GEM and MDMTR stay below averaging the gradients, in both increments.
+	column := f.Grid("best-test-split").Column("PS-EMNIST (test split)", "class")
+	e := column.Entry("AvgGrad")
+	there, _ := findings.InPaper(e)
+	fmt.Printf("%s: A = %s %% here, %.2f ± %.2f in the paper\n", e.Name, e.A, there.Mean, there.Std)
+	// Output: AvgGrad: A = 46.83 ± 0.50 % here, 43.82 ± 0.57 in the paper
 }

@@ -16,7 +16,7 @@ func ExampleFiles() {
 	sum, n := 0.0, 0
 	for _, r := range all {
 		if r.Method == "EMGD (recommended)" && r.Increment == "class" && r.State == rows.Done {
-			sum, n = sum+r.A, n+1
+			sum, n = sum+r.Run.A, n+1
 		}
 	}
 	fmt.Printf("%.2f %% over %d runs\n", sum/float64(n), n)

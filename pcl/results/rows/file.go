@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
-	"strconv"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/internal/regular"
@@ -21,14 +21,16 @@ func Write(out io.Writer, all []*Row) error {
 	if len(all) > 0 {
 		varied = all[0].varied()
 	}
+	behind := behind()
 	name := func(c column) string { return c.name }
-	lines := [][]string{slices.Concat(each(place, name), varied, each(outcome, name))}
+	lines := [][]string{slices.Concat(each(before, name), varied, each(behind, name))}
 	for _, r := range all {
 		if !slices.Equal(r.varied(), varied) {
 			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
 		}
-		value := func(c column) string { return c.get(r) }
-		lines = append(lines, slices.Concat(each(place, value), each(r.Vary, func(s Setting) string { return s.Value }), each(outcome, value)))
+		get := func(c column) string { return c.get(r) }
+		values := each(r.Vary, func(s Setting) string { return s.Value })
+		lines = append(lines, slices.Concat(each(before, get), values, each(behind, get)))
 	}
 	return csvcell.Write(out, slices.Values(lines))
 }
@@ -43,7 +45,8 @@ func each[T any](all []T, text func(T) string) []string {
 
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
-// parse reads what [Write] wrote, or package tables of runs. Columns with names that it does not know are what the grid varies.
+// parse reads what [Write] wrote, or package tables of runs. Columns with names that it does not know
+// are what the grid varies.
 func parse(in io.Reader) (out []*Row, err error) {
 	lines, err := csvcell.ReadAll(in)
 	if err != nil {
@@ -69,27 +72,33 @@ func parse(in io.Reader) (out []*Row, err error) {
 	return out, nil
 }
 
-// header returns the columns of a line of names, nil for what is varied, which stands between the place and the outcome.
+// header returns the columns of a line of names, nil for what is varied, which stands between the
+// others.
 func header(names []string) ([]*column, error) {
-	known := slices.Concat(place, outcome)
+	known := slices.Concat(before, behind())
 	out := make([]*column, len(names))
+	n := 0
 	for i := range known {
 		at := slices.Index(names, known[i].name)
-		if at < 0 {
+		switch {
+		case at >= 0:
+			out[at], n = &known[i], n+1
+		case known[i].kind != further:
 			return nil, fmt.Errorf("it has no column %q: pcl export csv of this version writes it", known[i].name)
 		}
-		out[at] = &known[i]
 	}
 	for i, name := range names {
-		if out[i] == nil && (i < len(place) || i >= len(names)-len(outcome)) {
+		if out[i] == nil && (i < len(before) || i >= len(names)-(n-len(before))) {
 			return nil, fmt.Errorf("its column %q is not known here: another version of pcl export csv wrote it", name)
 		}
 	}
 	return out, nil
 }
 
+// read reads a line. The numbers that a result has to have are NaN until their columns are read.
 func read(head []*column, names, line []string) (*Row, error) {
-	r := &Row{Result: none()}
+	nan := math.NaN()
+	r := &Row{Run: &results.Run{A: nan, F: nan, AFirst: nan}}
 	for i, value := range line {
 		if head[i] == nil {
 			r.Vary = append(r.Vary, Setting{names[i], value})
@@ -99,24 +108,12 @@ func read(head []*column, names, line []string) (*Row, error) {
 	}
 	switch r.State {
 	case Done:
-		return r, r.check()
+		return r, r.Run.Check()
 	case Failed, Missing:
+		r.Run = nil
 		return r, nil
 	}
 	return nil, fmt.Errorf("state is %q; want %s, %s or %s", r.State, Done, Failed, Missing)
-}
-
-// check returns an error if a result has a number that no run can have, or lacks one.
-func (r *Row) check() error {
-	run := results.Run{A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Skipped: r.Skipped, Curve: r.curve()}
-	if r.Diverged != "" {
-		at, err := strconv.Atoi(r.Diverged)
-		if err != nil {
-			return fmt.Errorf("diverged_at: %w", err)
-		}
-		run.DivergedAt = &at
-	}
-	return run.Check()
 }
 
 // Files reads files and, of folders, all that end in .csv, by name.

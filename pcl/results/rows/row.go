@@ -1,9 +1,15 @@
-// Package rows reads and writes the results of grids as CSV: a line for each place of a grid, small enough to be kept
-// in a repository. Reports are made from these files alone.
+// Package rows has the table of runs that comparisons, exports and pages read. A [Row] is a run in
+// its place; a [Table] gathers rows by data set and increment, and by method. Rows are written and
+// read as CSV files, small enough to be kept in a repository. Begin with [Of] or [Files], and
+// [Tables].
 package rows
 
 import (
+	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // The states of a row say whether there is a result.
@@ -16,62 +22,58 @@ const (
 // TunedMark ends the names of grids whose methods have tuned values.
 const TunedMark = "-tuned"
 
-// Row is a place of a grid, and the result of its run if there is one. The tags are the names of the columns.
+// Row is a place in a table, and its run if that is finished.
 type Row struct {
-	Grid  string `csv:"grid"` // e.g. "table1-test-split"
-	Title string `csv:"title"`
-	Paper string `csv:"paper"` // which of the paper's tables or figures the grid is; empty for none
-	Size  string `csv:"size"`  // of the grid, e.g. "test-split"
+	Grid  string // e.g. "table1-test-split"
+	Title string // of the grid
+	Paper string // which of the paper's tables or figures the grid is; empty for none
+	Size  string // of the grid, e.g. "test-split"
 
-	// What the grid calls its data set and method, and what the paper does; empty where the paper has no such.
-	Dataset      string    `csv:"dataset"`
-	PaperDataset string    `csv:"paper_dataset"`
-	Method       string    `csv:"method"`
-	PaperMethod  string    `csv:"paper_method"`
-	Increment    string    `csv:"increment"`
-	Vary         []Setting // what is varied, sorted by name
+	// What the grid calls its data set and method, and what the paper does; empty where the paper
+	// has no such.
+	Dataset, PaperDataset string
+	Method, PaperMethod   string
+	Increment             string
+	Vary                  []Setting // what is varied, sorted by name
+	stats.Trial
 
-	LabelSet uint64 `csv:"labelset"`
-	Timeline uint64 `csv:"timeline"`
-	Seed     uint64 `csv:"seed"`
+	Cell    string // ID of the cell, which other places may have in common
+	Program string // that the cell's ID is made of
+	State   string
+	Reason  string // of a failure
 
-	Cell    string `csv:"cell"`    // ID of the cell, which other places may have in common
-	Program string `csv:"program"` // that the cell's ID is made of
-	State   string `csv:"state"`
-	Reason  string `csv:"reason"` // of a failure
+	// Run is the result; nil if there is none. A run that was read from a CSV file has what the
+	// columns tell, and no more; [Runs] makes runs for figures of it.
+	Run *results.Run
+	// Seconds is the time that the cell took its process.
+	Seconds float64
 
-	// The rest is about a result.
-	Result
+	kept map[*results.Metric]*float64 // of a CSV file
 }
 
 // Setting is a value of something that a grid varies.
 type Setting struct{ Name, Value string }
 
-// Result is what is kept of a run.
-type Result struct {
-	A        float64   `csv:"A"` // %
-	F        float64   `csv:"F"`
-	AFirst   float64   `csv:"A_first"`
-	Ends     []float64 `csv:"ends"`
-	Steps    int       `csv:"steps"`
-	Diverged string    `csv:"diverged_at"` // step from which on nothing was learnt; empty for none
-	Skipped  int       `csv:"skipped_rows"`
+// Place is where a row stands in a table of runs. Two rows of one grid and one place are of the
+// same run.
+type Place struct {
+	results.Benchmark
+	Line string
+	stats.Trial
+}
 
-	// Seconds is the time that the cell took its process, of which so much was training and evaluation.
-	Seconds      float64 `csv:"seconds"`
-	TrainSeconds float64 `csv:"train_seconds"`
-	EvalSeconds  float64 `csv:"eval_seconds"`
-	StepMillis   float64 `csv:"step_ms"`
-	Backend      string  `csv:"backend"`
-	Device       string  `csv:"device"`
-	Threads      int     `csv:"threads"`
-	Version      string  `csv:"version"`
-	Commit       string  `csv:"commit"`
+// Place returns where the row stands.
+func (r *Row) Place() Place { return Place{r.Benchmark(), r.Line(), r.Trial} }
 
-	Run        string `csv:"run"`        // hash of the configuration
-	RunMethod  string `csv:"run_method"` // name of the method in the configuration
-	RunVariant string `csv:"run_variant"`
-	Model      string `csv:"model_sha256"` // SHA-256 of the final model
+// Benchmark returns the data set, as the grid calls it, and the increment.
+func (r *Row) Benchmark() results.Benchmark {
+	return results.Benchmark{Dataset: r.Dataset, Increment: r.Increment}
+}
+
+// String names the place in a message.
+func (p Place) String() string {
+	return fmt.Sprintf("%s on %s, label set %d, timeline %d, seed %d",
+		p.Line, p.Benchmark, p.LabelSet, p.Timeline, p.Seed)
 }
 
 // Line is what the row's line of a table is called: the method, and the values of what is varied.
@@ -83,7 +85,22 @@ func (r *Row) Line() string {
 	return name
 }
 
-// none is what a row without a result has.
-func none() Result {
-	return Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+// Value returns a metric of the row's run, or NaN if there is none. A method that trains a new
+// network for each evaluation has no accuracy at the tasks' own ends that could be compared.
+func (r *Row) Value(m *results.Metric) float64 {
+	switch {
+	case r.State != Done, m != results.FinalAccuracy && r.Run.Method == "gdumb":
+		return math.NaN()
+	case r.kept[m] != nil:
+		return *r.kept[m]
+	}
+	return m.Of(r.Run)
+}
+
+// Took returns the seconds that the run took; 0 if they are not known.
+func (r *Row) Took() float64 {
+	if r.Seconds > 0 || r.Run == nil {
+		return r.Seconds
+	}
+	return r.Run.Measured.TrainSeconds + r.Run.Measured.EvalSeconds
 }

@@ -2,83 +2,75 @@ package rows
 
 import (
 	"encoding/json"
-	"hash/fnv"
-	"strconv"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Of returns the rows of runs, of which each is a place of its own. Methods with other values are different ones, and so are those
-// that were run with another network, memory or anything else. A scenario that was written by hand is a label set of its own.
+// Of returns the rows of runs, of which each is a place of its own. Methods with other values are
+// different ones, and so are those that were run with another network, memory or anything else. A
+// scenario that was written by hand is a label set of its own.
 func Of(runs []*results.Run) (out []*Row) {
-	told := append([]string{"method", "params", "edit", "extra_update", "eval_every", "dataset", "data_sha256", "increment"}, results.Repetition...)
-	settings := map[string][]map[string]string{} // of the runs of a label, in one data set and increment
-	label := func(r *results.Run) string { return results.RunGroup{Runs: []*results.Run{r}}.Label() }
-	key := func(r *results.Run) string { return r.Dataset + "\x00" + r.Increment + "\x00" + label(r) }
-	for _, r := range runs {
-		settings[key(r)] = append(settings[key(r)], r.Settings(told...))
+	rest := func(r *results.Run) map[string]string { return r.Rest("dataset", "data_sha256", "increment") }
+	type line struct {
+		results.Benchmark
+		label string
+	}
+	lineOf := func(r *results.Run) line { return line{r.Benchmark(), r.Label()} }
+	differing := map[line][]string{} // in which the runs of a line differ
+	for _, g := range results.GroupBy(runs, lineOf) {
+		var all []map[string]string
+		for _, r := range g.Runs {
+			all = append(all, rest(r))
+		}
+		differing[lineOf(g.Runs[0])] = results.Differing(all...)
 	}
 	for _, r := range runs {
 		row := &Row{
-			Dataset: r.Dataset, Method: label(r), Increment: r.Increment, LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed,
-			Cell: r.ID, Program: r.Measured.Program, State: Done, Result: resultOf(r),
+			Dataset: r.Dataset, Method: r.Label(), Increment: r.Increment, Trial: r.Trial(),
+			Cell: r.ID, Program: r.Measured.Program,
 		}
-		own := r.Settings(told...)
-		for _, setting := range results.Differing(settings[key(r)]...) {
+		row.Finish(r)
+		own := rest(r)
+		for _, setting := range differing[lineOf(r)] {
 			row.Method += " " + setting + "=" + own[setting]
-		}
-		if played := r.OwnScenario(); played != "" {
-			h := fnv.New64a()
-			h.Write([]byte(played))
-			row.LabelSet = h.Sum64()
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-// resultOf returns what is kept of a run.
-func resultOf(run *results.Run) Result {
-	m := run.Measured
-	out := Result{
-		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,
-		Seconds: m.TrainSeconds + m.EvalSeconds, TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds, StepMillis: m.StepMillis,
-		Backend: m.Backend, Device: m.Device, Threads: m.Threads, Version: m.Version, Commit: m.Commit,
-		Run: run.ID, RunMethod: run.Method, RunVariant: run.Variant, Model: run.ModelSHA256,
-	}
-	if run.DivergedAt != nil {
-		out.Diverged = strconv.Itoa(*run.DivergedAt)
-	}
-	for _, p := range run.Curve {
-		for range p.Ended {
-			out.Ends = append(out.Ends, 100*p.Mean)
-		}
-	}
-	return out
+// Finish gives the row the result of its run.
+func (r *Row) Finish(run *results.Run) {
+	r.State, r.Run, r.Seconds = Done, run, run.Measured.TrainSeconds+run.Measured.EvalSeconds
 }
 
-// Runs returns the finished runs of rows as figures take them, such as [viz.Temperature]: with the accuracies that the
-// rows have, and no other.
+// Runs returns the finished runs of rows as figures take them, such as [viz.Temperature]: under the
+// names that the grid has for its data sets and methods, and with the accuracies that a CSV file
+// tells.
 //
 // [viz.Temperature]: https://pkg.go.dev/github.com/parallelcl/parallelcl/viz#Temperature
 func Runs(all []*Row) (out []*results.Run) {
 	for _, r := range all {
 		if r.State == Done {
-			out = append(out, r.run())
+			out = append(out, r.named())
 		}
 	}
 	return out
 }
 
-func (r *Row) run() *results.Run {
+func (r *Row) named() *results.Run {
+	own := r.Run
 	run := &results.Run{
-		ID: r.Run, Method: r.RunMethod, MethodTitle: r.Method, Dataset: r.Dataset, Increment: r.Increment,
-		LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Curve: r.curve(),
+		ID: own.ID, Method: own.Method, MethodTitle: r.Method, Dataset: r.Dataset, Increment: r.Increment,
+		LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed,
+		A: own.A, F: own.F, AFirst: own.AFirst, Steps: own.Steps,
 	}
-	for i := range r.Ends {
+	for i, percent := range ends(own.Curve) {
 		run.Tasks = append(run.Tasks, results.Task{ID: i + 1, End: i})
+		run.Curve = append(run.Curve, results.Point{Step: i, Ended: []int{i + 1}, Mean: percent / 100})
 	}
-	// What the grid calls the method tells its entries apart, of which several may be of one method.
+	// What the grid calls the method tells its entries apart, of which several may be of one
+	// method.
 	config := map[string]any{"entry": r.Method}
 	for _, s := range r.Vary {
 		switch s.Name {
@@ -92,12 +84,4 @@ func (r *Row) run() *results.Run {
 	}
 	run.Config, _ = json.Marshal(config) // empty for a budget that is not a number
 	return run
-}
-
-// curve has a point for each end of a task, at steps that only count them.
-func (r *Row) curve() (out []results.Point) {
-	for i, percent := range r.Ends {
-		out = append(out, results.Point{Step: i, Ended: []int{i + 1}, Mean: percent / 100})
-	}
-	return out
 }

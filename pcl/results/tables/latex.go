@@ -8,15 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/stats"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// LaTeX writes a table in the form of the paper's: a line for each method and a pair of columns, A and F, for each data set and
-// increment. Numbers are means over the finished runs and, as ±, the population standard deviation of the seeds' means
-// (docs/protocol.md §3.2). Where runs are missing, there is the mean and the number of runs. Comments at the top name entries with
-// diverged runs. The table needs the package booktabs.
-func LaTeX(out io.Writer, columns []*findings.Column) error {
+// LaTeX writes a table in the form of the paper's: a line for each method and a pair of columns, A
+// and F, for each data set and increment. Numbers are means over the finished runs and, as ±, the
+// population standard deviation of the seeds' means (docs/protocol.md §3.2). Where runs are
+// missing, there is the mean and the number of runs. Comments at the top name entries with diverged
+// runs. The table needs the package booktabs.
+func LaTeX(out io.Writer, columns []*rows.Column) error {
 	if len(columns) == 0 {
 		return errors.New("no runs")
 	}
@@ -36,9 +37,9 @@ func LaTeX(out io.Writer, columns []*findings.Column) error {
 		for _, c := range columns {
 			e := c.Entry(line)
 			if e == nil {
-				e = new(findings.Entry)
+				e = new(rows.Entry)
 			}
-			fmt.Fprintf(&body, " & %s & %s", number(e, e.A), number(e, e.F))
+			fmt.Fprintf(&body, " & %s & %s", number(e, results.FinalAccuracy), number(e, results.FinalChange))
 			if e.Diverged > 0 {
 				fmt.Fprintf(&comments, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", e.Diverged, e.Done, line, c.Dataset, c.Increment)
 			}
@@ -50,8 +51,9 @@ func LaTeX(out io.Writer, columns []*findings.Column) error {
 	return err
 }
 
-// number is the mean and deviation of an entry's A or F.
-func number(e *findings.Entry, v stats.Summary) string {
+// number is the mean and deviation of a metric of an entry.
+func number(e *rows.Entry, m *results.Metric) string {
+	v := e.Summary(m)
 	switch {
 	case e.Done == 0 || math.IsNaN(v.Mean):
 		return "--"
@@ -63,8 +65,8 @@ func number(e *findings.Entry, v stats.Summary) string {
 	return fmt.Sprintf("$%.2f \\pm %.2f$", v.Mean, v.StdSeeds)
 }
 
-// special are what TeX reads as something else, what its usual fonts lack or print as another character, and, at the
-// beginning of a line, what it takes for an option of the line before.
+// special are what TeX reads as something else, what its usual fonts lack or print as another
+// character, and, at the beginning of a line, what it takes for an option of the line before.
 var special = strings.NewReplacer(
 	`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`,
 	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "[", "{[}", "*", "{*}",
@@ -72,6 +74,6 @@ var special = strings.NewReplacer(
 	"≤", `$\le$`, "≥", `$\ge$`, "∞", `$\infty$`, "−", "$-$", "×", `$\times$`, "±", `$\pm$`,
 )
 
-// escape writes a text so that TeX prints it as it is; Greek letters and signs beyond those of this program's own names need
-// a TeX that knows them, such as LuaLaTeX.
+// escape writes a text so that TeX prints it as it is; Greek letters and signs beyond those of this
+// program's own names need a TeX that knows them, such as LuaLaTeX.
 func escape(s string) string { return special.Replace(s) }

@@ -15,14 +15,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// about are the columns by which the lines of all tables name their run. settings has those in which the runs of the table
-// differ and that no other column has.
+// about are the columns by which the lines of all tables name their run. settings has those in
+// which the runs of the table differ and that no other column has.
 var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed", "settings"}
 
 // told are the settings that columns of their own have.
 var told = []string{"dataset", "increment", "method", "params", "labelset", "timeline", "seed"}
 
-// differing returns, for each run, the settings in which the runs differ, as JSON; empty if there are none.
+// differing returns, for each run, the settings in which the runs differ, as JSON; empty if there
+// are none.
 func differing(runs []*results.Run) []string {
 	all := make([]map[string]string, len(runs))
 	for i, r := range runs {
@@ -45,7 +46,8 @@ func object[V any](m map[string]V) string {
 	return string(text)
 }
 
-// brief has the beginning of a checksum in the place of a scenario that was played, which has a line for each task.
+// brief has the beginning of a checksum in the place of a scenario that was played, which has a
+// line for each task.
 func brief(r *results.Run, settings map[string]string) map[string]string {
 	maps.DeleteFunc(settings, func(name, _ string) bool { return strings.HasPrefix(name, "scenario.") })
 	if sum := r.OwnScenario(); sum != "" {
@@ -67,14 +69,18 @@ type table struct {
 	lines   func(r *results.Run, records []results.Record, add func(cells ...any))
 }
 
+// runColumns are what has always stood behind the columns by which a line names its run.
+const runColumns = "tasks steps a_percent f_percent a_first_percent skipped_rows diverged_at step_ms model_sha256"
+
 var tables = map[string]table{
-	"runs":     {"tasks steps a_percent f_percent a_first_percent skipped_rows diverged_at step_ms model_sha256", outcome},
+	"runs":     {runColumns, outcome},
 	"accuracy": {"step task task_ended its_last accuracy_percent", accuracies},
 	"steps":    {"step row loss loss_after weight sigma lambda slack norm_d", steps},
 }
 
-// CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each evaluation, and "steps"
-// for each row of each step. For the last, records returns the records of a run; if no run has any, that is an error.
+// CSV writes a table of runs: "runs" has a line for each run, "accuracy" for each task at each
+// evaluation, and "steps" for each row of each step. For the last, records returns the records of a
+// run; if no run has any, that is an error.
 func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
 	made, known := tables[name]
 	if !known {
@@ -93,7 +99,7 @@ func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([
 	}
 	settings := differing(runs)
 	return csvcell.Write(out, func(yield func([]string) bool) {
-		yield(slices.Concat(about, strings.Fields(made.columns)))
+		yield(slices.Concat(about, columnsOf(name)))
 		for i, r := range runs {
 			first := append(aboutOf(r), settings[i])
 			made.lines(r, recorded[i], func(cells ...any) {
@@ -107,17 +113,33 @@ func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([
 	})
 }
 
-// outcome is A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
+// columnsOf returns the columns of a table. Those of new metrics come last, so that programs that count
+// columns go on reading it.
+func columnsOf(name string) []string {
+	out := strings.Fields(tables[name].columns)
+	if name == "runs" {
+		for _, m := range results.Metrics[3:] {
+			out = append(out, strings.ToLower(m.Name)+"_percent")
+		}
+	}
+	return out
+}
+
+// outcome is the metrics, as in docs/protocol.md §3.1, and what the run was.
 func outcome(r *results.Run, _ []results.Record, add func(...any)) {
 	var diverged any
 	if r.DivergedAt != nil {
 		diverged = *r.DivergedAt
 	}
-	add(len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256)
+	cells := []any{len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256}
+	for _, m := range results.Metrics[3:] {
+		cells = append(cells, m.Of(r))
+	}
+	add(cells...)
 }
 
-// accuracies are those of the tasks that had started. task_ended says whether the task's last step was made, and
-// its_last whether this evaluation is the one after it.
+// accuracies are those of the tasks that had started. task_ended says whether the task's last step
+// was made, and its_last whether this evaluation is the one after it.
 func accuracies(r *results.Run, _ []results.Record, add func(...any)) {
 	for _, p := range r.Curve {
 		for k, acc := range p.Acc {

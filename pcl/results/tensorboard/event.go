@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields of the messages Event, Summary and Summary.Value in TensorFlow's event.proto and summary.proto.
+// Fields of the messages Event, Summary and Summary.Value in TensorFlow's event.proto and
+// summary.proto.
 const (
 	eventWallTime    = 1
 	eventStep        = 2
@@ -54,7 +55,8 @@ func wallTime(at time.Time) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// masked is the checksum of TFRecord files: that of data which holds checksums itself would otherwise be weak.
+// masked is the checksum of TFRecord files: that of data which holds checksums itself would
+// otherwise be weak.
 func masked(data []byte) uint32 {
 	c := crc32.Checksum(data, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8

@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Save writes the event file of a run to a folder of its own in dir, named by what the run is. One that was written there before is
-// replaced.
+// Save writes the event file of a run to a folder of its own in dir, named by what the run is. One
+// that was written there before is replaced.
 func Save(dir string, r *results.Run, records []results.Record) error {
 	g := results.RunGroup{Runs: []*results.Run{r}}
 	dir = filepath.Join(dir, folder(r.Dataset), folder(r.Increment), folder(g.Label()),

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestSave writes a run twice, and then another one to the same folder: there is one event file in it.
+// TestSave writes a run twice, and then another one to the same folder: there is one event file in
+// it.
 func TestSave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b]")
 	r, records := sample()

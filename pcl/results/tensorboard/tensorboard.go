@@ -11,8 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tags of the scalars. Those of a task end with its number: "accuracy/task_1". Losses are also those of the memory,
-// "loss/memory", of further rows of it, "loss/memory_1" for the id −1, and of a penalty, "loss/penalty".
+// Tags of the scalars. Those of a task end with its number: "accuracy/task_1". Losses are also
+// those of the memory, "loss/memory", of further rows of it, "loss/memory_1" for the id −1, and of
+// a penalty, "loss/penalty".
 const (
 	tagA        = "A"         // mean accuracy of the tasks that have begun, at each evaluation, in percent
 	tagF        = "F"         // at the end of the run, in percent
@@ -21,14 +22,15 @@ const (
 	tagNorm     = "norm_d"    // length of the step's direction over the shared parameters
 )
 
-// fileName returns a name for the event file of a run. TensorBoard reads all such files of a folder as one run, so that
-// each run needs a folder of its own.
+// fileName returns a name for the event file of a run. TensorBoard reads all such files of a folder
+// as one run, so that each run needs a folder of its own.
 func fileName(r *results.Run) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.pcl", r.Measured.Started.Unix())
 }
 
-// write writes a run, and the records of its steps if there are any, as an event file. The times in it are spread
-// evenly between the beginning and the end of the run, since those of single steps are not kept.
+// write writes a run, and the records of its steps if there are any, as an event file. The times in
+// it are spread evenly between the beginning and the end of the run, since those of single steps
+// are not kept.
 func write(out io.Writer, r *results.Run, records []results.Record) error {
 	if err := frame(out, versionEvent(r.Measured.Started)); err != nil {
 		return err

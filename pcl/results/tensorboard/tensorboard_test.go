@@ -63,8 +63,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestMasked compares checksums with those that other programs give: the CRC-32C of 32 zero bytes is 0x8a9136aa (RFC
-// 3720, B.4), and TensorFlow masks it by a rotation and a constant.
+// TestMasked compares checksums with those that other programs give: the CRC-32C of 32 zero bytes
+// is 0x8a9136aa (RFC 3720, B.4), and TensorFlow masks it by a rotation and a constant.
 func TestMasked(t *testing.T) {
 	c := uint32(0x8a9136aa)
 	want := c>>15 + c<<17 + 0xa282ead8

@@ -1,5 +1,6 @@
-// Package versus compares methods with a reference over situations, and says in sentences what that shows: what `pcl compare`
-// prints, and `pcl report` of a user's own runs and grids. The statistics are those of [stats.Contrasts].
+// Package versus compares methods with a reference over situations, and says in sentences what that
+// shows: what `pcl compare` prints, and `pcl report` of a user's own runs and grids. The statistics
+// are those of [stats.Contrasts].
 package versus
 
 import (
@@ -9,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -26,7 +27,8 @@ type Table struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
-// Line is a method. A and the difference are means over situations, of which each is the mean over its seeds.
+// Line is a method. A and the difference are means over situations, of which each is the mean over
+// its seeds.
 type Line struct {
 	Method     string   `json:"method"`
 	A          float64  `json:"A"`
@@ -37,8 +39,8 @@ type Line struct {
 	Against    *Against `json:"against_reference,omitempty"`
 }
 
-// Against is what the situations that a method shares with the reference show about their difference. What too few of them
-// do not show is nil.
+// Against is what the situations that a method shares with the reference show about their
+// difference. What too few of them do not show is nil.
 type Against struct {
 	Situations int         `json:"situations"`
 	Difference float64     `json:"difference"`
@@ -50,13 +52,13 @@ type Against struct {
 	contrast stats.Contrast
 }
 
-// Of makes a table of each column with results of at least two methods. An empty reference, or one that a column lacks, stands
-// for its first method.
-func Of(columns []*findings.Column, reference string) []*Table {
+// Of makes a table of each column with results of at least two methods. An empty reference, or one
+// that a column lacks, stands for its first method.
+func Of(columns []*rows.Column, reference string) []*Table {
 	out := []*Table{} // not null in JSON
 	for _, c := range columns {
-		entries := slices.DeleteFunc(slices.Clone(c.Entries), func(e *findings.Entry) bool { return e.Done == 0 })
-		if i := slices.IndexFunc(entries, func(e *findings.Entry) bool { return e.Name == reference }); i > 0 {
+		entries := slices.DeleteFunc(slices.Clone(c.Entries), func(e *rows.Entry) bool { return e.Done == 0 })
+		if i := slices.IndexFunc(entries, func(e *rows.Entry) bool { return e.Name == reference }); i > 0 {
 			entries = slices.Insert(slices.Delete(entries, i, i+1), 0, c.Entry(reference))
 		}
 		if len(entries) > 1 {
@@ -68,20 +70,18 @@ func Of(columns []*findings.Column, reference string) []*Table {
 	return out
 }
 
-// Preferred returns the name of the method with which the others are compared by default: emgd, with the shortest name if there
-// are several, else emgd-gmc, else another rule of EMGD, else none.
-func Preferred(columns []*findings.Column) string {
+// Preferred returns the name of the method with which the others are compared by default: emgd,
+// with the shortest name if there are several, else emgd-gmc, else another rule of EMGD, else none.
+func Preferred(columns []*rows.Column) string {
 	order := []string{"emgd", "emgd-gmc"}
 	of := map[string]int{} // the lower the better
 	for _, c := range columns {
 		for _, e := range c.Entries {
-			for _, r := range e.Rows {
-				switch i := slices.Index(order, r.RunMethod); {
-				case i >= 0:
-					of[e.Name] = i
-				case strings.HasPrefix(r.RunMethod, "emgd-"):
-					of[e.Name] = len(order)
-				}
+			switch i := slices.Index(order, e.Method()); {
+			case i >= 0:
+				of[e.Name] = i
+			case strings.HasPrefix(e.Method(), "emgd-"):
+				of[e.Name] = len(order)
 			}
 		}
 	}
@@ -91,19 +91,19 @@ func Preferred(columns []*findings.Column) string {
 	return append(lines, "")[0]
 }
 
-func (t *Table) fill(entries []*findings.Entry) {
+func (t *Table) fill(entries []*rows.Entry) {
 	t.Lines = make([]Line, len(entries))
-	var pairs [][]stats.Situation
+	var pairs [][]stats.Shared
 	var tested []*Line
 	for i, e := range entries {
 		l := &t.Lines[i]
 		l.Method, l.Runs, l.Diverged, l.Cost = e.Name, e.Done, e.Diverged, cost(e.Rows, entries[0].Rows)
-		means := findings.Situations(e)
+		means := rows.Situations(results.FinalAccuracy, e)
 		l.Situations = len(means)
 		for _, s := range means {
 			l.A += s.Means[0] / float64(len(means))
 		}
-		if shared := findings.Situations(e, entries[0]); i > 0 && len(shared) > 0 {
+		if shared := rows.Situations(results.FinalAccuracy, e, entries[0]); i > 0 && len(shared) > 0 {
 			pairs, tested = append(pairs, shared), append(tested, l)
 		}
 	}
@@ -113,24 +113,31 @@ func (t *Table) fill(entries []*findings.Entry) {
 	t.say()
 }
 
-// cost is the median time of a step relative to the same runs of the reference; 0 if it is not known. Of runs that are made side
-// by side some are slowed down, which a mean would show.
+// cost is the median time of a step relative to the same runs of the reference; 0 if it is not
+// known. Of runs that are made side by side some are slowed down, which a mean would show.
 func cost(own, reference []*rows.Row) float64 {
-	type run struct{ labelSet, timeline, seed uint64 }
-	millis := map[run]float64{}
+	millis := map[stats.Trial]float64{}
 	for _, r := range reference {
-		millis[run{r.LabelSet, r.Timeline, r.Seed}] = r.StepMillis
+		millis[r.Trial] = stepMillis(r)
 	}
 	var ratios []float64
 	for _, r := range own {
-		if other := millis[run{r.LabelSet, r.Timeline, r.Seed}]; other > 0 && r.StepMillis > 0 {
-			ratios = append(ratios, r.StepMillis/other)
+		if other := millis[r.Trial]; other > 0 && stepMillis(r) > 0 {
+			ratios = append(ratios, stepMillis(r)/other)
 		}
 	}
 	if slices.Sort(ratios); len(ratios) == 0 {
 		return 0
 	}
 	return (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
+}
+
+// stepMillis is the mean time of a step of a row's run; 0 if it is not known.
+func stepMillis(r *rows.Row) float64 {
+	if r.Run == nil {
+		return 0
+	}
+	return r.Run.Measured.StepMillis
 }
 
 func against(c stats.Contrast) *Against {

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// runs are those of three methods in n situations with two seeds: avggrad is 4 points behind emgd, er up to 1 before or behind.
+// runs are those of three methods in n situations with two seeds: avggrad is 4 points behind emgd,
+// er up to 1 before or behind.
 func runs(n int) (out []*rows.Row) {
 	for i := range n {
 		for seed := range 2 {
@@ -21,18 +23,24 @@ func runs(n int) (out []*rows.Row) {
 				name      string
 				a, millis float64
 			}{{"emgd", level, 2}, {"avggrad", level - 4 + noise/4, 1}, {"er", level + noise, 3}} {
-				out = append(out, &rows.Row{
-					Dataset: "photos", Increment: "class", Method: m.name, LabelSet: uint64(i), Timeline: uint64(i), Seed: uint64(seed),
-					State: rows.Done, Result: rows.Result{A: m.a, StepMillis: m.millis},
-				})
+				out = append(out, done(m.name, m.name, uint64(i), uint64(seed), m.a, m.millis))
 			}
 		}
 	}
 	return out
 }
 
+// done is a row with a result on photos, in a situation of its own.
+func done(name, method string, situation, seed uint64, a, millis float64) *rows.Row {
+	return &rows.Row{
+		Dataset: "photos", Increment: "class", Method: name, State: rows.Done,
+		Trial: stats.Trial{Situation: stats.Situation{LabelSet: situation, Timeline: situation}, Seed: seed},
+		Run:   &results.Run{Method: method, A: a, Measured: results.Measured{StepMillis: millis}},
+	}
+}
+
 func of(all []*rows.Row, reference string) []*versus.Table {
-	return versus.Of(findings.Columns(all), reference)
+	return versus.Of(rows.Columns(all), reference)
 }
 
 func TestTable(t *testing.T) {
@@ -63,7 +71,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPreferred: the recommended method is the reference, by its shortest name, else one of its kin.
+// TestPreferred: the recommended method is the reference, by its shortest name, else one of its
+// kin.
 func TestPreferred(t *testing.T) {
 	for want, methods := range map[string]map[string]string{
 		"emgd tau=3": {"er": "er", "emgd-gmc": "emgd-gmc", "emgd tau=3": "emgd", "emgd tau=3 lr=1": "emgd"},
@@ -72,9 +81,9 @@ func TestPreferred(t *testing.T) {
 	} {
 		var all []*rows.Row
 		for name, method := range methods {
-			all = append(all, &rows.Row{Method: name, Result: rows.Result{RunMethod: method}})
+			all = append(all, done(name, method, 0, 0, 50, 1))
 		}
-		if got := versus.Preferred(findings.Columns(all)); got != want {
+		if got := versus.Preferred(rows.Columns(all)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -90,14 +99,15 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotShown: too few situations, one label set, missing and repeated runs, nothing in common.
+// TestWhatIsNotShown: too few situations, one label set, missing and repeated runs, nothing in
+// common.
 func TestWhatIsNotShown(t *testing.T) {
 	nine := runs(9)
 	one := runs(9)
 	for i := range one {
 		one[i].LabelSet = 0
 	}
-	apart := append(runs(1), &rows.Row{Dataset: "photos", Increment: "class", Method: "mgda", LabelSet: 9, State: rows.Done, Result: rows.Result{A: 50}})
+	apart := append(runs(1), done("mgda", "mgda", 9, 0, 50, 0))
 	for name, c := range map[string]struct {
 		runs    []*rows.Row
 		differs int

@@ -21,7 +21,7 @@ func (t *Table) say() {
 		verdict, name := "not shown to differ from", l.Method
 		switch a := l.Against; {
 		case a == nil:
-			t.Notes = append(t.Notes, fmt.Sprintf("%s has no situation and seed in common with %s.", l.Method, t.Reference))
+			t.noted("%s has no situation and seed in common with %s.", l.Method, t.Reference)
 			continue
 		case !a.Differs:
 			open = append(open, l)
@@ -43,7 +43,8 @@ func (t *Table) say() {
 	case tests == 0:
 		t.Verdict = "There is nothing to compare."
 	case fewest < needed:
-		t.Verdict = fmt.Sprintf("Nothing can be decided: with %s, %s cannot show a difference at 5 %%, whatever the numbers; it takes %d.",
+		t.Verdict = fmt.Sprintf("Nothing can be decided: with %s, %s cannot show a difference at 5 %%, "+
+			"whatever the numbers; it takes %d.",
 			plural.Of(fewest, "situation"), plural.Of(tests, "comparison"), needed)
 	default:
 		t.Verdict = fmt.Sprintf("At the 5 %% level, %s is %s.", t.Reference, strings.Join(parts, "; it is "))
@@ -54,16 +55,23 @@ func (t *Table) say() {
 	t.note(fewest)
 }
 
+// noted adds a sentence to the notes.
+func (t *Table) noted(format string, args ...any) {
+	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
 // note adds what the reader should know about the runs.
 func (t *Table) note(fewest int) {
 	grouped, clusters := false, true
 	for _, l := range t.Lines {
 		if l.Diverged > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%d of %s of %s diverged; they count with the accuracy that they ended with.", l.Diverged, plural.Of(l.Runs, "run"), l.Method))
+			t.noted("%d of %s of %s diverged; they count with the accuracy that they ended with.",
+				l.Diverged, plural.Of(l.Runs, "run"), l.Method)
 		}
 		if l.Runs < t.Lines[0].Runs || l.Situations != t.Lines[0].Situations {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s has %s in %s, %s %d in %d: the difference is over what they share.",
-				l.Method, plural.Of(l.Runs, "run"), plural.Of(l.Situations, "situation"), t.Reference, t.Lines[0].Runs, t.Lines[0].Situations))
+			t.noted("%s has %s in %s, %s %d in %d: the difference is over what they share.",
+				l.Method, plural.Of(l.Runs, "run"), plural.Of(l.Situations, "situation"),
+				t.Reference, t.Lines[0].Runs, t.Lines[0].Situations)
 		}
 		if l.Against != nil && l.Against.contrast.Grouped {
 			grouped, clusters = true, clusters && l.Against.Interval != nil
@@ -71,11 +79,13 @@ func (t *Table) note(fewest int) {
 	}
 	switch {
 	case grouped && clusters:
-		t.Notes = append(t.Notes, "Some label sets have several timelines, which are not independent: a method differs only if its interval, which draws whole label sets, excludes 0 too (docs/protocol.md §3.5).")
+		t.noted("Some label sets have several timelines, which are not independent: a method differs only if its " +
+			"interval, which draws whole label sets, excludes 0 too (docs/protocol.md §3.5).")
 	case grouped:
-		t.Notes = append(t.Notes, "All runs have one label set: they say nothing about other divisions of the classes into tasks, and nothing is called a difference.")
+		t.noted("All runs have one label set: they say nothing about other divisions of the classes into tasks, " +
+			"and nothing is called a difference.")
 	case fewest == 1:
-		t.Notes = append(t.Notes, "Seeds alone say nothing about other label sets and timelines.")
+		t.noted("Seeds alone say nothing about other label sets and timelines.")
 	}
 }
 
@@ -98,14 +108,16 @@ func more(open []Line, tests int) string {
 			ways = append(ways, fmt.Sprintf("%d %s", n, seen))
 		}
 	}
-	text := fmt.Sprintf("%d situations%s would show, four times in five, a difference of %s.", 2*open[0].Against.Situations, grouped, list(sizes))
+	text := fmt.Sprintf("%d situations%s would show, four times in five, a difference of %s.",
+		2*open[0].Against.Situations, grouped, list(sizes))
 	if len(ways) > 0 {
 		text += fmt.Sprintf(" If the differences are as large as seen, it takes %s.", list(ways))
 	}
 	return text
 }
 
-// pairsFor returns how many pairs find a difference in about four of five cases, and whether limit pairs suffice.
+// pairsFor returns how many pairs find a difference in about four of five cases, and whether limit
+// pairs suffice.
 func pairsFor(difference, std float64, tests, limit int) (n int, enough bool) {
 	for n <= limit && stats.Detectable(std, n, tests) > math.Abs(difference) {
 		n++
@@ -124,6 +136,11 @@ func points(x float64) string {
 	return fmt.Sprintf("%.1f points", math.Abs(x))
 }
 
+// legend stands below the tables.
+const legend = "A: mean final accuracy of the tasks, over situations (a label set and a timeline), " +
+	"each the mean over its seeds; p: exact sign-flip test over situations after Holm's correction; " +
+	"the interval is of one difference alone; STEP: time of a step, relative to the first."
+
 // Text writes the tables for a terminal.
 func Text(out io.Writer, all []*Table) error {
 	for i, t := range all {
@@ -135,7 +152,7 @@ func Text(out io.Writer, all []*Table) error {
 		}
 	}
 	if len(all) > 0 {
-		_, err := fmt.Fprintln(out, "\nA: mean final accuracy of the tasks, over situations (a label set and a timeline), each the mean over its seeds; p: exact sign-flip test over situations after Holm's correction; the interval is of one difference alone; STEP: time of a step, relative to the first.")
+		_, err := fmt.Fprintln(out, "\n"+legend)
 		return err
 	}
 	return nil

@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
@@ -20,8 +22,9 @@ func (f *Findings) judge(all []*claim) (out []*Verdict) {
 	return out
 }
 
-// fill looks up what a part compares, and compares it. rivals has nil for a name that the column lacks.
-func (p *Part) fill(c *claim, own *Entry, rivals []*Entry, names []string) {
+// fill looks up what a part compares, and compares it. rivals has nil for a name that the column
+// lacks.
+func (p *Part) fill(c *claim, own *rows.Entry, rivals []*rows.Entry, names []string) {
 	var missing []string
 	if own == nil || own.Done == 0 {
 		missing = append(missing, p.Method)
@@ -36,7 +39,7 @@ func (p *Part) fill(c *claim, own *Entry, rivals []*Entry, names []string) {
 		return
 	}
 	for _, r := range rivals {
-		t := compare(own, r, c.Metric)
+		t := compare(own, r, c.metric)
 		if t == nil {
 			p.Outcome, p.Why = NotTestable, fmt.Sprintf("%s and %s have no situation and seed in common.", p.Method, r.Name)
 			return
@@ -59,14 +62,15 @@ func (v *Verdict) test() {
 	}
 }
 
-// family is what tests are corrected for together. Other data, or other values of the same methods, are another
-// experiment about the claim, so that results on one data set do not change what was found on another.
+// family is what tests are corrected for together. Other data, or other values of the same methods,
+// are another experiment about the claim, so that results on one data set do not change what was
+// found on another.
 type family struct {
 	dataSet string
 	tuned   bool
 }
 
-func (p *Part) family() family { return family{p.Column.Dataset, p.Column.Grid.Tuned} }
+func (p *Part) family() family { return family{p.Column.Dataset, p.Column.Table.Tuned} }
 
 // testFamily tests parts, with a correction for their number.
 func (v *Verdict) testFamily(open []*Part) {
@@ -104,9 +108,10 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 	return out
 }
 
-// sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
-// largest p-value counts, without a correction (an intersection-union test). If it is not better than the closest rival,
-// the question is the opposite one, whether any rival is better, and the test is one of the largest lead of a rival.
+// sum makes one test of those with all rivals. A method is better than all if it is better than
+// each, so that the largest p-value counts, without a correction (an intersection-union test). If
+// it is not better than the closest rival, the question is the opposite one, whether any rival is
+// better, and the test is one of the largest lead of a rival.
 func (p *Part) sum(c *claim) {
 	sign := 1.0
 	if c.Relation == lower {
@@ -129,7 +134,7 @@ func (p *Part) sum(c *claim) {
 		}
 	}
 	if !leads && len(p.rivals) > 1 {
-		own, rivals := p.paired(c.Metric)
+		own, rivals := p.paired(c.metric)
 		if sign < 0 {
 			own, rivals = rivals, own
 		}
@@ -142,14 +147,15 @@ func (p *Part) sum(c *claim) {
 	p.Tested = &sum
 }
 
-// paired returns the means of the method and of its rivals, for each rival in each of the situations that all have.
-func (p *Part) paired(m metric) (own, rivals [][]float64) {
-	entries := []*Entry{p.rivals[0].A}
+// paired returns the means of the method and of its rivals, for each rival in each of the
+// situations that all have.
+func (p *Part) paired(m *results.Metric) (own, rivals [][]float64) {
+	entries := []*rows.Entry{p.rivals[0].A}
 	for _, t := range p.rivals {
 		entries = append(entries, t.B)
 	}
 	own, rivals = make([][]float64, len(p.rivals)), make([][]float64, len(p.rivals))
-	for _, s := range situations(m, entries...) {
+	for _, s := range rows.Situations(m, entries...) {
 		for r := range p.rivals {
 			own[r], rivals[r] = append(own[r], s.Means[0]), append(rivals[r], s.Means[r+1])
 		}

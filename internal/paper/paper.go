@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"embed"
@@ -9,14 +9,17 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// The tables are those of F. Lyu, W. Feng and others, "Elastic Multi-Gradient Descent for Parallel Continual Learning"
-// (arXiv:2401.01054, 2024), Tables 1 to 6, in long form: one line for each number. Columns are
-// table, source_line (of the paper's LaTeX source), setting, increment, method, type, dataset, metric, mean, std and
-// bold_in_paper; names are spelt as the paper spells them. "-" in the paper is an empty mean.
+// The tables are those of F. Lyu, W. Feng and others, "Elastic Multi-Gradient Descent for Parallel
+// Continual Learning" (arXiv:2401.01054, 2024), Tables 1 to 6, in long form: one line for each
+// number. Columns are table, source_line (of the paper's LaTeX source), setting, increment, method,
+// type, dataset, metric, mean, std and bold_in_paper; names are spelt as the paper spells them. "-"
+// in the paper is an empty mean.
 //
-//go:embed paper/*.csv
+//go:embed tables/*.csv
 var paperFiles embed.FS
 
 // paperTables are the names of the tables in their order.
@@ -34,11 +37,12 @@ type Number struct{ Mean, Std float64 }
 type printed struct {
 	place
 	method string
-	metric metric  // A or F. In Tables 3 and 4 the heading of A is A_first; that cannot be, since A − |F| would be negative
+	metric string  // A or F. In Tables 3 and 4 the heading of A is A_first; that cannot be, since A − |F| would be negative
 	number *Number // nil where the paper has "-"
 }
 
-// embedded is a value of a file of this package, in which nothing can be wrong unless the program was built wrongly.
+// embedded is a value of a file of this package, in which nothing can be wrong unless the program
+// was built wrongly.
 func embedded[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -46,16 +50,17 @@ func embedded[T any](v T, err error) T {
 	return v
 }
 
-// inPaper returns what the tables have, in the paper's order. The increment of Tables 5 and 6, which do not state one, is that of
-// tasks: they have 70 % and more on Split-CIFAR-10 with 300 samples in memory.
+// inPaper returns what the tables have, in the paper's order. The increment of Tables 5 and 6,
+// which do not state one, is that of tasks: they have 70 % and more on Split-CIFAR-10 with 300
+// samples in memory.
 var inPaper = sync.OnceValue(func() (out []printed) {
 	for _, table := range paperTables {
-		name := embedded(fs.Glob(paperFiles, "paper/table"+strings.TrimPrefix(table, "Table ")+"_*.csv"))[0]
+		name := embedded(fs.Glob(paperFiles, "tables/table"+strings.TrimPrefix(table, "Table ")+"_*.csv"))[0]
 		lines := embedded(csv.NewReader(embedded(paperFiles.Open(name))).ReadAll())
 		for _, line := range lines[1:] {
 			value := func(column string) string { return line[slices.Index(lines[0], column)] }
 			increment := strings.Replace(value("increment"), "unstated", "task", 1)
-			p := printed{place: place{table, value("dataset"), increment}, method: value("method"), metric: metric(value("metric")[:1])}
+			p := printed{place: place{table, value("dataset"), increment}, method: value("method"), metric: value("metric")[:1]}
 			if value("mean") != "" {
 				p.number = &Number{embedded(strconv.ParseFloat(value("mean"), 64)), embedded(strconv.ParseFloat(value("std"), 64))}
 			}
@@ -66,9 +71,9 @@ var inPaper = sync.OnceValue(func() (out []printed) {
 })
 
 // find returns the paper's number for a method, or nil.
-func find(at place, method string, m metric) *Number {
+func find(at place, method string, m *results.Metric) *Number {
 	for _, p := range inPaper() {
-		if p.place == at && p.method == method && p.metric == m {
+		if p.place == at && p.method == method && p.metric == m.Name {
 			return p.number
 		}
 	}
@@ -90,8 +95,8 @@ var (
 	digits = regexp.MustCompile(`\d+`)
 )
 
-// tablesIn returns the names of the tables that a text begins with, such as "Tables 1 and 2" or "Table 3 (20 epochs)". Only
-// the numbers directly after the first word count.
+// tablesIn returns the names of the tables that a text begins with, such as "Tables 1 and 2" or
+// "Table 3 (20 epochs)". Only the numbers directly after the first word count.
 func tablesIn(text string) (names []string) {
 	named := digits.FindAllString(listed.FindString(text), -1)
 	for _, name := range paperTables {

@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"math"
@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// table is a grid that stands for Table 2 on one data set, over so many label sets and three timelines and seeds.
+// table is a grid that stands for Table 2 on one data set, over so many label sets and three
+// timelines and seeds.
 func table(methods []invented.Method, labelSets int) invented.Grid {
 	return invented.Grid{
 		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
@@ -67,7 +68,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestIntervalCounts: where the interval contains 0, a significant test alone shows nothing, in either direction.
+// TestIntervalCounts: where the interval contains 0, a significant test alone shows nothing, in
+// either direction.
 func TestIntervalCounts(t *testing.T) {
 	v := &Verdict{claim: &claim{}}
 	for _, c := range []struct {
@@ -102,8 +104,8 @@ const above = "methods = [\"EMGD(GMC)\"]\nevery_other = true\nexcept = [\"EMGD(G
 
 var baselines = []string{"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO"}
 
-// TestEveryOther compares one method with all others of a table. Thirteen comparisons of nine situations could not be
-// corrected, but need not be: all of them must be significant.
+// TestEveryOther compares one method with all others of a table. Thirteen comparisons of nine
+// situations could not be corrected, but need not be: all of them must be significant.
 func TestEveryOther(t *testing.T) {
 	others := invented.Methods(baselines, 50, 1)
 	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
@@ -129,7 +131,7 @@ func TestEveryOtherUnfinished(t *testing.T) {
 	all := table(append(invented.Methods(baselines, 50, 1), gmc), 3).Rows()
 	for _, r := range all {
 		if r.Method == "DWA" && r.LabelSet > 0 {
-			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+			r.State, r.Run = rows.Missing, nil
 		}
 	}
 	v := judged(t, above, all)
@@ -138,13 +140,14 @@ func TestEveryOtherUnfinished(t *testing.T) {
 	}
 }
 
-// TestEveryOtherUnfinishedApart: each of two rivals lacks three situations, and together they leave three.
+// TestEveryOtherUnfinishedApart: each of two rivals lacks three situations, and together they leave
+// three.
 func TestEveryOtherUnfinishedApart(t *testing.T) {
 	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 40}
 	all := table(append(invented.Methods(baselines, 50, 1), gmc), 3).Rows()
 	for _, r := range all {
 		if r.Method == "DWA" && r.LabelSet == 0 || r.Method == "MGDA" && r.LabelSet == 1 {
-			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+			r.State, r.Run = rows.Missing, nil
 		}
 	}
 	v := judged(t, above, all)
@@ -164,12 +167,13 @@ func TestSizesOfAGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != large.Name || v.Outcome != Holds {
+	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 || v.Parts[0].Column.Table.Name != large.Name || v.Outcome != Holds {
 		t.Errorf("%d parts, %s", len(v.Parts), v.Outcome)
 	}
 }
 
-// TestFullest: the size with more situations counts, in whatever order the grids are, and for as many the one with more runs.
+// TestFullest: the size with more situations counts, in whatever order the grids are, and for as
+// many the one with more runs.
 func TestFullest(t *testing.T) {
 	methods := invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2)
 	wide, deep := table(methods, 3), table(methods, 3)
@@ -186,8 +190,8 @@ func TestFullest(t *testing.T) {
 		deep.Name: slices.Concat(wide.Rows(), deep.Rows()),
 	} {
 		v := judged(t, "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n", all)
-		if len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != want || v.Parts[0].Tested.Pairs != 9 {
-			t.Errorf("want %s: %d parts, the first of %s", want, len(v.Parts), v.Parts[0].Column.Grid.Name)
+		if len(v.Parts) != 1 || v.Parts[0].Column.Table.Name != want || v.Parts[0].Tested.Pairs != 9 {
+			t.Errorf("want %s: %d parts, the first of %s", want, len(v.Parts), v.Parts[0].Column.Table.Name)
 		}
 	}
 }
@@ -240,7 +244,7 @@ func TestExtremes(t *testing.T) {
 	all := g.Rows()
 	for _, r := range all {
 		if r.Vary[0].Value == "1000" {
-			r.A += 5
+			r.Run.A += 5
 		}
 	}
 	f, err := New(all)

@@ -1,15 +1,17 @@
-package findings
+package paper
 
 import (
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Markdown writes the verdicts as a text for a repository; the page of `pcl report` has the tables and comparisons behind
-// them. The text depends on the rows alone: neither the day nor the machine plays a part. from says where the rows come from, such
-// as a folder.
+// Markdown writes the verdicts as a text for a repository; the page of `pcl report` has the tables
+// and comparisons behind them. The text depends on the rows alone: neither the day nor the machine
+// plays a part. from says where the rows come from, such as a folder.
 func (f *Findings) Markdown(out io.Writer, from string) error {
 	m := &markdown{}
 	m.line(strings.Replace(markdownHead, "SOURCE", from, 1))
@@ -89,21 +91,21 @@ func (m *markdown) verdicts(title, text string, all []*Verdict) {
 }
 
 // grids lists the runs that the verdicts rest on.
-func (m *markdown) grids(all []*Grid) {
+func (m *markdown) grids(all []*rows.Table) {
 	m.line("## The runs\n")
 	m.head("grid", "what", "data", "runs", "hours of one process")
 	for _, g := range all {
 		p := g.Provenance()
-		m.row("`"+g.Name+"`", plain(g.Title), plain(strings.Join(g.data(), "; ")), fmt.Sprintf("%d of %d", p.Done, p.Cells), fmt.Sprintf("%.1f", p.Hours))
+		m.row("`"+g.Name+"`", plain(g.Title), plain(strings.Join(data(g), "; ")), fmt.Sprintf("%d of %d", p.Done, p.Cells), fmt.Sprintf("%.1f", p.Hours))
 	}
 	m.line("")
 }
 
 // data lists the data sets, with what differs from the paper.
-func (g *Grid) data() (out []string) {
+func data(g *rows.Table) (out []string) {
 	for _, c := range g.Columns {
 		text := c.Dataset
-		if d := c.differs(); d != "" {
+		if d := differs(c); d != "" {
 			text += " (the paper has " + c.PaperDataset + ")"
 		}
 		out = once(out, text)

@@ -1,11 +1,14 @@
-package findings
+package paper
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TestPaper compares the numbers of rows with those of the paper's tables, and a few numbers with the paper.
+// TestPaper compares the numbers of rows with those of the paper's tables, and a few numbers with
+// the paper.
 func TestPaper(t *testing.T) {
 	for name, want := range map[string]struct{ rows, methods, none int }{
 		"Table 1": {102, 17, 0}, "Table 2": {102, 17, 0}, "Table 3": {44, 11, 0}, "Table 4": {44, 11, 0},
@@ -20,7 +23,7 @@ func TestPaper(t *testing.T) {
 			rows++
 			if p.number == nil {
 				none++
-			} else if p.number.Std < 0 || p.number.Mean > 100 || p.metric != accuracy && p.metric != forgetting {
+			} else if p.number.Std < 0 || p.number.Mean > 100 || p.metric != "A" && p.metric != "F" {
 				t.Errorf("%s: %+v", name, p)
 			}
 			methods = once(methods, p.method)
@@ -44,7 +47,7 @@ func TestFind(t *testing.T) {
 		{"Table 6", "class", "EMGD(GS)", "Split-CIFAR-10", nil},
 		{"Table 5", "task", "GEM", "Split-Tiny-ImageNet", nil},
 	} {
-		n := find(place{c.table, c.dataset, c.increment}, c.method, accuracy)
+		n := find(place{c.table, c.dataset, c.increment}, c.method, results.FinalAccuracy)
 		if (n == nil) != (c.want == nil) || n != nil && *n != *c.want {
 			t.Errorf("%+v: %+v", c, n)
 		}

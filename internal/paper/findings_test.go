@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -27,17 +28,17 @@ func TestPartsOfAGrid(t *testing.T) {
 		if i%2 == 0 {
 			half = second
 		}
-		half[i].State, half[i].Result = rows.Missing, rows.Result{}
+		half[i].State, half[i].Run = rows.Missing, nil
 	}
 	f := found(t, append(first, second...))
 	for i, e := range f.Grids[0].Columns[0].Entries {
 		want := found(t, whole).Grids[0].Columns[0].Entries[i]
-		if !e.complete() || e.A != want.A {
+		if !e.Complete() || e.A != want.A {
 			t.Errorf("%s: %d runs, %+v; want %+v", e.Name, e.Done, e.A, want.A)
 		}
 	}
 	other := stored()
-	other[4].Model = "another"
+	other[4].Run.ModelSHA256 = "another"
 	if _, err := New(append(whole, other...)); err == nil {
 		t.Errorf("two results of a run: %v", err)
 	}
@@ -51,7 +52,7 @@ func stored() []*rows.Row {
 func TestRank(t *testing.T) {
 	methods := invented.Methods([]string{"EMGD(GMC)", "MGDA", "AvgGrad"}, 53, 4)
 	one := *table(methods[2:], 3).Rows()[0]
-	one.Seed, one.State, one.Result = 7, rows.Missing, rows.Result{A: math.NaN()}
+	one.Seed, one.State, one.Run = 7, rows.Missing, nil
 	for name, c := range map[string]struct {
 		all  []*rows.Row
 		want []float64
@@ -76,14 +77,14 @@ func TestForeignSeed(t *testing.T) {
 	one := *table(invented.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
 	one.Seed = 7
 	c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
-	alone, both := compare(want.Entries[0], want.Entries[1], accuracy), compare(c.Entries[0], c.Entries[1], accuracy)
+	alone, both := compare(want.Entries[0], want.Entries[1], results.FinalAccuracy), compare(c.Entries[0], c.Entries[1], results.FinalAccuracy)
 	if both.Pairs != 9 || both.Contrast != alone.Contrast {
 		t.Errorf("%+v, want %+v", both, alone)
 	}
 }
 
-// TestOwnForeignSeed: a run with a seed that the same method has in no other situation leaves its mean without a spread,
-// and the report as it is otherwise.
+// TestOwnForeignSeed: a run with a seed that the same method has in no other situation leaves its
+// mean without a spread, and the report as it is otherwise.
 func TestOwnForeignSeed(t *testing.T) {
 	all := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 	one := *all[0]
@@ -104,44 +105,46 @@ func TestSharedSeeds(t *testing.T) {
 	all := more.Rows()
 	for _, r := range all {
 		if r.Seed != fewer.Rows()[0].Seed && r.Seed != fewer.Rows()[1].Seed {
-			r.A = -1000
+			r.Run.A = -1000
 		}
 	}
 	c := found(t, append(all, fewer.Rows()...)).Grids[0].Columns[0]
-	if both := compare(c.Entries[0], c.Entries[1], accuracy); both.Pairs != 9 || math.Abs(both.Difference-3) > .5 {
+	if both := compare(c.Entries[0], c.Entries[1], results.FinalAccuracy); both.Pairs != 9 || math.Abs(both.Difference-3) > .5 {
 		t.Errorf("%+v", both)
 	}
-	if shared := Situations(c.Entries...); len(shared) != 9 || slices.Min(shared[0].Means) < 0 {
+	if shared := rows.Situations(results.FinalAccuracy, c.Entries...); len(shared) != 9 || slices.Min(shared[0].Means) < 0 {
 		t.Error(shared)
 	}
 }
 
-// TestSummaries compares means and spreads with sums by hand, and with runs missing, failed, diverged or twice.
+// TestSummaries compares means and spreads with sums by hand, and with runs missing, failed,
+// diverged or twice.
 func TestSummaries(t *testing.T) {
 	all := table(invented.Methods([]string{"AvgGrad", "MGDA"}, 50, 1), 1).Rows()
 	for i, r := range all[:9] { // 3 timelines × 3 seeds
-		r.A = float64(10*(i%3) + i/3)
+		r.Run.A = float64(10*(i%3) + i/3)
 	}
-	all[10].State, all[10].Reason, all[10].Result = rows.Failed, "no room", rows.Result{A: math.NaN()}
-	all[11].Diverged = "7"
+	all[10].State, all[10].Reason, all[10].Run = rows.Failed, "no room", nil
+	at := 7
+	all[11].Run.DivergedAt = &at
 	f := found(t, append(all, all[0]))
 	c := f.Grids[0].Columns[0]
 	avg, mgda := c.Entries[0], c.Entries[1]
 	if avg.A.Mean != 11 || math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)) > 1e-12 || avg.Done != 9 {
 		t.Errorf("AvgGrad: %+v, %d runs", avg.A, avg.Done)
 	}
-	if avg.PaperA.Mean != 43.823 || avg.PaperF.Mean != -44.484 {
-		t.Errorf("the paper's AvgGrad: %+v, %+v", avg.PaperA, avg.PaperF)
+	if a, f := Numbers(avg); a.Mean != 43.823 || f.Mean != -44.484 {
+		t.Errorf("the paper's AvgGrad: %+v, %+v", a, f)
 	}
-	if mgda.complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
+	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
 		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark)
 	}
 	p := f.Grids[0].Provenance()
 	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || len(p.Failures) != 1 || !strings.HasSuffix(p.Failures[0], "no room") {
 		t.Errorf("provenance: %+v", p)
 	}
-	if p.Command != "pcl grid run table2 --size test-split --backend xla-cpu" {
-		t.Error(p.Command)
+	if c := Command(f.Grids[0]); c != "pcl grid run table2 --size test-split --backend xla-cpu" {
+		t.Error(c)
 	}
 	missing := f.Missing()
 	if m := missing[0]; m.Name != "Table 1" || !strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; ") {
@@ -159,7 +162,7 @@ func TestTuned(t *testing.T) {
 	tuned.Name += "-tuned"
 	tuned.Methods = invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 0)
 	f := found(t, append(g.Rows(), tuned.Rows()...))
-	if g := f.Grids[1]; !g.Tuned || g.Base != "table2" || !strings.Contains(g.Provenance().Command, "--tuned") {
+	if g := f.Grids[1]; !g.Tuned || base(g) != "table2" || !strings.Contains(Command(g), "--tuned") {
 		t.Errorf("%+v", g)
 	}
 	for i := range 2 {

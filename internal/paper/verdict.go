@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // Outcome says whether a claim, or a part of it, holds.
@@ -33,7 +34,7 @@ type Verdict struct {
 type Part struct {
 	Place string // of the results; of the paper, such as "Table 1, PS-EMNIST", if there are none
 	// Column is where it was tested; nil if there are no results.
-	Column *Column
+	Column *rows.Column
 	Method string
 	Than   string // the rival; if there are several, the one that came closest
 	Rivals int    // how many there are
@@ -48,8 +49,8 @@ type Part struct {
 	rivals []*comparison
 }
 
-// settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested, and does
-// not hold if the opposite of one is shown.
+// settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that
+// could be tested, and does not hold if the opposite of one is shown.
 func (v *Verdict) settle() {
 	v.Untested = v.untested()
 	n := map[Outcome]int{}

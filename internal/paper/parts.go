@@ -1,9 +1,12 @@
-package findings
+package paper
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 // parts returns those of a claim, not yet judged.
@@ -16,7 +19,7 @@ func (f *Findings) parts(c *claim) (out []*Part) {
 			out = append(out, f.inTable(c, place)...)
 		}
 	}
-	for _, column := range f.fullest(func(o *Column) bool { return slices.Contains(c.Grids, o.Grid.Base) }) {
+	for _, column := range f.fullest(func(o *rows.Column) bool { return slices.Contains(c.Grids, base(o.Table)) }) {
 		out = append(out, inGrid(c, column)...)
 	}
 	if len(out) == 0 {
@@ -32,8 +35,8 @@ func (c *claim) about(p place) bool {
 	return (len(c.Datasets) == 0 || slices.Contains(c.Datasets, p.dataset)) && !slices.Contains(c.Without, p.String())
 }
 
-// inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data
-// sets that stand for the paper's.
+// inTable returns the parts of a claim about a place of the paper: one for each of the methods, in
+// each of the data sets that stand for the paper's.
 func (f *Findings) inTable(c *claim, at place) (out []*Part) {
 	columns := f.columns(at)
 	for _, method := range c.Methods {
@@ -48,16 +51,17 @@ func (f *Findings) inTable(c *claim, at place) (out []*Part) {
 	return out
 }
 
-// compared returns the parts about one method and its rivals: one for each column, or one without a column.
-func (f *Findings) compared(c *claim, at place, columns []*Column, method string, rivals []string) (out []*Part) {
+// compared returns the parts about one method and its rivals: one for each column, or one without a
+// column.
+func (f *Findings) compared(c *claim, at place, columns []*rows.Column, method string, rivals []string) (out []*Part) {
 	blank := Part{
 		Place: at.String() + ", " + at.increment + "-incremental", Method: method, Than: rivals[0], Rivals: len(rivals),
 		Paper: paperDifference(c, at, method, rivals),
 	}
 	for _, column := range columns {
 		p := blank
-		p.Column, p.Place = column, column.place()
-		p.fill(c, column.named(method), column.each(rivals), rivals)
+		p.Column, p.Place = column, placeIn(column)
+		p.fill(c, named(column, method), each(column, rivals), rivals)
 		out = append(out, &p)
 	}
 	if len(columns) == 0 {
@@ -68,28 +72,28 @@ func (f *Findings) compared(c *claim, at place, columns []*Column, method string
 }
 
 // columns returns those that stand for a place of the paper.
-func (f *Findings) columns(at place) []*Column {
-	return f.fullest(func(c *Column) bool {
-		return slices.Contains(c.Grid.Tables, at.table) && c.PaperDataset == at.dataset && c.Increment == at.increment
+func (f *Findings) columns(at place) []*rows.Column {
+	return f.fullest(func(c *rows.Column) bool {
+		return slices.Contains(tablesIn(c.Table.Paper), at.table) && c.PaperDataset == at.dataset && c.Increment == at.increment
 	})
 }
 
-// fullest returns, of the columns that are wanted, one of each data set and increment, with published and with tuned values:
-// that with the most situations, on which the tests rest, and of those the one with the most runs. So a grid in two sizes
-// counts once.
-func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
+// fullest returns, of the columns that are wanted, one of each data set and increment, with
+// published and with tuned values: that with the most situations, on which the tests rest, and of
+// those the one with the most runs. So a grid in two sizes counts once.
+func (f *Findings) fullest(wanted func(*rows.Column) bool) (out []*rows.Column) {
 	for _, g := range f.Grids {
 		for _, c := range g.Columns {
 			if !wanted(c) {
 				continue
 			}
-			i := slices.IndexFunc(out, func(o *Column) bool {
-				return o.Dataset == c.Dataset && o.Increment == c.Increment && o.Grid.Tuned == g.Tuned
+			i := slices.IndexFunc(out, func(o *rows.Column) bool {
+				return o.Dataset == c.Dataset && o.Increment == c.Increment && o.Table.Tuned == g.Tuned
 			})
 			switch {
 			case i < 0:
 				out = append(out, c)
-			case c.fuller(out[i]):
+			case fuller(c, out[i]):
 				out[i] = c
 			}
 		}
@@ -97,79 +101,80 @@ func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 	return out
 }
 
-// fuller says whether the column's results are from more situations than another one's, or from as many with more runs.
-func (c *Column) fuller(o *Column) bool {
-	situations, runs := c.made()
-	others, otherRuns := o.made()
+// fuller says whether the column's results are from more situations than another one's, or from as
+// many with more runs.
+func fuller(c, o *rows.Column) bool {
+	situations, runs := made(c)
+	others, otherRuns := made(o)
 	return cmp.Or(cmp.Compare(situations, others), cmp.Compare(runs, otherRuns)) > 0
 }
 
 // made counts the situations and runs of the method that has the most of them.
-func (c *Column) made() (situations, runs int) {
+func made(c *rows.Column) (situations, runs int) {
 	for _, e := range c.Entries {
-		situations, runs = max(situations, len(Situations(e))), max(runs, e.Done)
+		situations, runs = max(situations, len(rows.Situations(results.FinalAccuracy, e))), max(runs, e.Done)
 	}
 	return situations, runs
 }
 
-// place names the column in a claim's part.
-func (c *Column) place() string {
-	if c.Grid.Tuned {
-		return c.Name + ", tuned values"
+// placeIn names the column in a claim's part.
+func placeIn(c *rows.Column) string {
+	if c.Table.Tuned {
+		return c.Benchmark.String() + ", tuned values"
 	}
-	return c.Name
+	return c.Benchmark.String()
 }
 
 // named returns the entry that the paper calls so, or nil.
-func (c *Column) named(method string) *Entry {
-	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.PaperMethod == method && len(e.Vary) == 0 })
+func named(c *rows.Column, method string) *rows.Entry {
+	i := slices.IndexFunc(c.Entries, func(e *rows.Entry) bool { return e.PaperMethod == method && len(e.Vary) == 0 })
 	if i < 0 {
 		return nil
 	}
 	return c.Entries[i]
 }
 
-func (c *Column) each(methods []string) (out []*Entry) {
+func each(c *rows.Column, methods []string) (out []*rows.Entry) {
 	for _, m := range methods {
-		out = append(out, c.named(m))
+		out = append(out, named(c, m))
 	}
 	return out
 }
 
 // inGrid returns the parts of a claim about a column of a grid.
-func inGrid(c *claim, column *Column) (out []*Part) {
+func inGrid(c *claim, column *rows.Column) (out []*Part) {
 	for _, method := range c.Methods {
 		than := c.Than
 		if len(than) == 0 {
 			than = []string{method}
 		}
 		for _, rival := range than {
-			a, b := column.line(method, c.At), column.line(rival, c.ThanAt)
-			p := &Part{Place: column.place(), Column: column, Method: nameOf(a, method), Than: nameOf(b, rival), Rivals: 1}
-			p.fill(c, a, []*Entry{b}, []string{rival})
+			a, b := lineOf(column, method, c.At), lineOf(column, rival, c.ThanAt)
+			p := &Part{Place: placeIn(column), Column: column, Method: nameOf(a, method), Than: nameOf(b, rival), Rivals: 1}
+			p.fill(c, a, []*rows.Entry{b}, []string{rival})
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func nameOf(e *Entry, method string) string {
+func nameOf(e *rows.Entry, method string) string {
 	if e == nil {
 		return method
 	}
 	return e.Name
 }
 
-// line returns the entry of a method as the grid calls it; if the grid varies a number, that with an extreme one. It is
-// nil if there is none.
-func (c *Column) line(method string, at extreme) *Entry {
-	var own []*Entry
+// lineOf returns the entry of a method as the grid calls it; if the grid varies a number, that with
+// an extreme one. It is nil if there is none.
+func lineOf(c *rows.Column, method string, at extreme) *rows.Entry {
+	var own []*rows.Entry
 	for _, e := range c.Entries {
 		if len(e.Rows) > 0 && e.Rows[0].Method == method {
 			own = append(own, e)
 		}
 	}
-	byValue := func(a, b *Entry) int { return cmp.Compare(a.varied(), b.varied()) }
+	byValue := func(a, b *rows.Entry) int { return cmp.Compare(varied(a), varied(b)) }
 	switch {
 	case len(own) == 0:
 		return nil
@@ -182,7 +187,7 @@ func (c *Column) line(method string, at extreme) *Entry {
 }
 
 // varied is the first number that the entry's grid varies.
-func (e *Entry) varied() float64 {
+func varied(e *rows.Entry) float64 {
 	for _, s := range e.Vary {
 		if x, err := strconv.ParseFloat(s.Value, 64); err == nil {
 			return x
@@ -191,11 +196,12 @@ func (e *Entry) varied() float64 {
 	return 0
 }
 
-// paperDifference is the paper's difference between a method and its rivals, the closest if there are several.
+// paperDifference is the paper's difference between a method and its rivals, the closest if there
+// are several.
 func paperDifference(c *claim, at place, method string, rivals []string) (out *float64) {
-	own := find(at, method, c.Metric)
+	own := find(at, method, c.metric)
 	for _, r := range rivals {
-		other := find(at, r, c.Metric)
+		other := find(at, r, c.metric)
 		if own == nil || other == nil {
 			continue
 		}

@@ -1,4 +1,4 @@
-package findings
+package paper
 
 import (
 	"bytes"
@@ -73,7 +73,7 @@ func TestMarkdownOfNames(t *testing.T) {
 
 // TestReproduction compares the text in the repository with what its results make.
 func TestReproduction(t *testing.T) {
-	const root = "../../.."
+	const root = "../.."
 	dir := filepath.Join(root, "grids", "results")
 	committed, err := os.ReadFile(filepath.Join(root, "REPRODUCTION.md"))
 	none := errors.Is(err, fs.ErrNotExist)

@@ -1,0 +1,129 @@
+package rows
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// Entry is a method in a column.
+type Entry struct {
+	Column      *Column
+	Name        string // of the line: the method and what is varied
+	PaperMethod string // what the paper calls the method; empty where it has no such
+	Vary        []Setting
+	Rows        []*Row
+	// Done counts the runs with a result, Diverged those that diverged of them, and Failed those
+	// that failed.
+	Done, Diverged, Failed int
+	Remark                 string        // what is wrong with the runs; mostly empty
+	A                      stats.Summary // [Entry.Summary] of the final accuracy
+	Other                  *Entry        // the same with tuned values, or with published ones; nil if there is no such
+	Rank                   float64       // mean place by A among the methods with all runs; 0 for others
+}
+
+// Complete reports whether all runs of the entry have a result.
+func (e *Entry) Complete() bool { return e.Done == len(e.Rows) }
+
+// Method returns the id of the entry's method; empty if no run has a result.
+func (e *Entry) Method() string {
+	for _, r := range e.Rows {
+		if r.State == Done {
+			return r.Run.Method
+		}
+	}
+	return ""
+}
+
+func (e *Entry) summarise() {
+	for _, r := range e.Rows {
+		switch {
+		case r.State == Done:
+			e.Done++
+			if r.Run.DivergedAt != nil {
+				e.Diverged++
+			}
+		case r.State == Failed:
+			e.Failed++
+		}
+	}
+	e.Remark = e.remark()
+	e.A = e.Summary(results.FinalAccuracy)
+}
+
+// remark says what is wrong with the runs.
+func (e *Entry) remark() string {
+	var parts []string
+	if !e.Complete() {
+		parts = append(parts, fmt.Sprintf("%d of %d", e.Done, len(e.Rows)))
+	}
+	if e.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
+	}
+	if e.Diverged > 0 {
+		parts = append(parts, fmt.Sprintf("%d diverged", e.Diverged))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary returns the mean of a metric over the entry's runs, without deviations where runs are
+// missing.
+func (e *Entry) Summary(m *results.Metric) stats.Summary {
+	scores := e.scores(m)
+	s := stats.Summarize(scores)
+	if len(scores) < len(e.Rows) {
+		s.StdSeeds, s.StdRuns = math.NaN(), math.NaN()
+	}
+	return s
+}
+
+// scores returns the entry's numbers.
+func (e *Entry) scores(m *results.Metric) (out []stats.Score) {
+	for _, r := range e.Rows {
+		if x := r.Value(m); !math.IsNaN(x) {
+			out = append(out, stats.Score{Trial: r.Trial, Value: x})
+		}
+	}
+	return out
+}
+
+// Situations returns the means of a metric in the situations, and over the seeds, in which all
+// entries have a result.
+func Situations(m *results.Metric, entries ...*Entry) []stats.Shared {
+	scores := make([][]stats.Score, len(entries))
+	for i, e := range entries {
+		scores[i] = e.scores(m)
+	}
+	return stats.Situations(scores...)
+}
+
+// Scores returns the means of A in a line for each situation, for rankings of entries.
+func Scores(entries ...*Entry) (out [][]float64) {
+	for _, s := range Situations(results.FinalAccuracy, entries...) {
+		out = append(out, s.Means)
+	}
+	return out
+}
+
+// rank fills in the average ranks of the entries with all runs, if there are several.
+func (c *Column) rank() {
+	var complete []*Entry
+	for _, e := range c.Entries {
+		if e.Complete() {
+			complete = append(complete, e)
+		}
+	}
+	if len(complete) < 2 {
+		return
+	}
+	scores := Scores(complete...)
+	if len(scores) == 0 {
+		return
+	}
+	for i, rank := range stats.AverageRanks(scores) {
+		complete[i].Rank = rank
+	}
+}
