@@ -24,7 +24,7 @@ func (d dataFlag) options() datasets.Options { return datasets.Options{Dir: d.Da
 // machineFlags say on which backend to compute.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or, for pcl run with a ResNet, one per core."`
+	Threads int    `range:"whole [0,inf)" rare:"" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or, for pcl run with a ResNet, one per core."`
 	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; the results stay the same. 0 stands for one per core, shared by --jobs, or for one if --threads is set."`
 	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: native, the widest, or avx2, with which processors with equal caches give the same results."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
