@@ -121,7 +121,7 @@ func TestSchedule(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	for _, c := range []optim.Config{
-		{Name: "lion", LR: 1},
+		{Name: "no such optimiser", LR: 1},
 		{Name: "sgd", LR: 1, Beta1: .5},
 		{Name: "adam", LR: 1, WeightDecay: .5},
 		{Name: "adamw", LR: math.NaN()},
