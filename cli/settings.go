@@ -15,8 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// settingFlags returns a struct with a flag for each setting of a run, as [experiment.Config] declares them. A setting that
-// names its flag is often needed; the other flags are called like their settings. Those without are the command's own.
+// settingFlags returns a struct with a flag for each setting of a run, as [experiment.Config]
+// declares them. A setting that names its flag is often needed; the other flags are called like
+// their settings. Settings named in without get no flag here: the command sets those itself.
 func settingFlags(without ...string) any {
 	var fields []reflect.StructField
 	for i, p := range params.Of(experiment.Config{}) {
@@ -56,14 +57,16 @@ func placeholder(p params.Param) string {
 func sentence(p params.Param) string {
 	first, size := utf8.DecodeRuneInString(p.Doc)
 	text := string(unicode.ToUpper(first)) + p.Doc[size:]
-	if len(p.Choices) > 0 { // defaults that are numbers depend on the data set
+	// only defaults that are words are shown: those that are numbers depend on the data set
+	if len(p.Choices) > 0 {
 		text += fmt.Sprintf(" (default %v)", p.Default)
 	}
 	return text + "."
 }
 
-// configOf returns the configuration of a layer, such as a file, changed by the flags of settings and of parameters. paper
-// lays what the tables of the paper set under it.
+// configOf returns the configuration of under, such as a file, changed by the flags of settings and
+// by given parameters. If paper is set, the settings of the paper's tables for the data set lie
+// below both.
 func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigned) (c experiment.Config, err error) {
 	values, flag := map[string]any{}, ""
 	for _, p := range k.Path {
@@ -81,7 +84,7 @@ func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigne
 	if c, err = experiment.NewConfig(layers...); err != nil {
 		return experiment.Config{}, err
 	}
-	if paper {
+	if paper { // only now is the data set known, on which the paper's settings depend
 		tables, err := grid.PaperLayer(c.Dataset)
 		if err != nil {
 			return experiment.Config{}, err
@@ -90,8 +93,8 @@ func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigne
 			return experiment.Config{}, err
 		}
 	}
-	_, off := values["edit.eta"]
-	if flag != "" && !off && c.Edit.Eta == 0 {
+	_, etaGiven := values["edit.eta"]
+	if flag != "" && !etaGiven && c.Edit.Eta == 0 {
 		return experiment.Config{}, fmt.Errorf(
 			"--%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003",
 			flag)

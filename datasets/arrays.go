@@ -75,7 +75,7 @@ func (a *arrays) read(context.Context, []string) (*rawSet, error) {
 func (a *arrays) set(f arrayFile) (r *rawSet, err error) {
 	r = new(rawSet)
 	have := f.Names()
-	for _, name := range []string{"class_names", "classes"} { // of which the latter counts
+	for _, name := range []string{"class_names", "classes"} { // if a file has both, classes is taken
 		if slices.Contains(have, name) {
 			if r.classes, err = classNames(f, name); err != nil {
 				return nil, err
@@ -114,7 +114,9 @@ func (a *arrays) names(have []string) (names []string, note string, err error) {
 			return names, "", nil
 		}
 	}
-	for _, names := range usualNames { // those with two names are missing, so these have four
+	// all pairs were tried above: what begins here has four names, of which the test samples or
+	// their labels are missing
+	for _, names := range usualNames {
 		if slices.ContainsFunc(names[:2], missing) {
 			continue
 		}
@@ -163,7 +165,8 @@ func readArrays(f arrayFile, x, y string) (*rawSplit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.take(samples); err != nil { // first, since without samples there are no labels
+	// before the labels, so that an empty file is reported as one without samples
+	if err := r.take(samples); err != nil {
 		return nil, at("array "+x, err)
 	}
 	if err := r.takeLabels(labels); err != nil {
@@ -203,7 +206,8 @@ func (r *rawSplit) takeLabels(a npz.Array) error {
 	return nil
 }
 
-// floatLabels says why labels are floats: with pandas, because one is missing.
+// floatLabels returns the error for labels that are floats: a NaN among them is how pandas writes a
+// missing label.
 func floatLabels(labels numbers) error {
 	for i := range labels.len() {
 		if v := labels.at(i); v-v != 0 {

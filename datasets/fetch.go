@@ -58,23 +58,26 @@ func (g getter) line(format string, args ...any) {
 func fetch(ctx context.Context, s official, g getter) error {
 	downloads := filepath.Join(s.dir, "downloads")
 	lock := filepath.Join(downloads, s.Downloads[0].folder+".lock")
-	unlock, barred := filelock.Wait(ctx, lock, func() { g.line("another process is fetching %s: waiting for it", s.Name) })
-	if barred == nil {
+	waiting := func() { g.line("another process is fetching %s: waiting for it", s.Name) }
+	unlock, lockErr := filelock.Wait(ctx, lock, waiting)
+	if lockErr == nil {
 		defer unlock()
 	}
 	before, err := s.verify(ctx)
 	if err != nil {
 		return err
 	}
-	if s.faults(before) == nil { // also where this user may not write anything
+	// asked although the lock failed: who may not write here can still use a complete set
+	if s.faults(before) == nil {
 		g.line("%s is complete in %s", s.Name, s.dir)
 		return nil
 	}
-	if barred != nil {
-		return barred
+	if lockErr != nil {
+		return lockErr
 	}
 	for _, d := range s.Downloads {
-		of := d.folder + "/" + path.Base(d.URL) // which is a file of the set itself, if that has it
+		// the download may itself be a file of the set: if that is whole, nothing is fetched
+		of := d.folder + "/" + path.Base(d.URL)
 		if slices.ContainsFunc(before, func(f File) bool { return f.Path == of && f.whole() }) {
 			continue
 		}
@@ -93,8 +96,8 @@ func fetch(ctx context.Context, s official, g getter) error {
 	return nil
 }
 
-// fetchSource puts what one download holds in its folder: from the copy of it that the user has put
-// beside ours, or from a download.
+// fetchSource puts the files of one download into its folder. It uses a correct copy that the user
+// has put into downloads, and otherwise downloads.
 func fetchSource(ctx context.Context, s Source, dir, downloads string, g getter) error {
 	file := filepath.Join(downloads, path.Base(s.URL))
 	wrong := s.check(ctx, file)

@@ -97,6 +97,7 @@ func (f idxFormat) split(dir, prefix string) (s Split, err error) {
 	return s, nil
 }
 
+// list returns how many images or labels a file claims, and a function that reads it completely.
 func (idxFormat) list(path string, f File) (c content, err error) {
 	err = withFile(path, anySize, func(file *os.File, size int64) error {
 		in, _, err := unpackedIDX(bufio.NewReader(file), size)
@@ -116,14 +117,15 @@ func (idxFormat) list(path string, f File) (c content, err error) {
 	return c, err
 }
 
-// keepEMNIST takes the ByClass files out of the archive that holds all EMNIST sets.
+// keepEMNIST returns the name under which a member of EMNIST's archive is kept, and whether it is:
+// only those of ByClass are.
 func keepEMNIST(member string) (string, bool) {
 	base := path.Base(member)
 	return base, path.Dir(member) == "gzip" && strings.HasPrefix(base, "emnist-byclass-")
 }
 
-// Deflate cannot shrink data by more than this, so a gzip file bounds what it holds and a
-// header's claim can be checked before memory is reserved for it.
+// maxDeflateRatio is the most by which Deflate can shrink data: the size of a gzip file bounds what
+// it holds, so a header's claim can be checked before memory is reserved for it.
 const maxDeflateRatio = 1032
 
 // maxIDXBytes bounds one IDX file: EMNIST ByClass, the largest, has 547 MB.
@@ -156,15 +158,16 @@ func decodeIDX(r io.Reader, size int64, dims int) (shape []int, data []byte, err
 	if got, err := io.ReadFull(in, data); err != nil {
 		return nil, nil, fmt.Errorf("idx data ends after %d of %d bytes, the file is cut short or damaged: %w", got, n, err)
 	}
-	more, err := io.Copy(io.Discard, io.LimitReader(in, 1)) // which compares the checksum of gzip
+	// reading to the end makes gzip compare its checksum
+	more, err := io.Copy(io.Discard, io.LimitReader(in, 1))
 	if err == nil && more > 0 {
 		err = fmt.Errorf("idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, shape)
 	}
 	return shape, data, err
 }
 
-// unpackedIDX returns what is to be read, and how many bytes it can have: a file itself or, if that
-// starts like gzip, what is packed in it.
+// unpackedIDX returns a reader of the data, unpacked if in starts like gzip, and the most bytes
+// that it can yield.
 func unpackedIDX(in *bufio.Reader, size int64) (r io.Reader, most int64, err error) {
 	if start, _ := in.Peek(2); string(start) != "\x1f\x8b" {
 		return in, size, nil

@@ -76,8 +76,8 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 	return features, class, err
 }
 
-// tested returns the task with the given id, which must have test samples, and their number. They
-// are asked for it once.
+// tested returns the task with the given id and the number of its test samples, of which there must
+// be some. Len is called once, since it is the user's code.
 func (l *Learner) tested(id int) (t *Task, n int, err error) {
 	known, err := l.tasks.registry.get(id)
 	if err != nil {

@@ -50,6 +50,7 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 	}
 	defer recovered(&err, "Options.Augment panicked")
 	rng := seed.New(s.options.Seed, "augment", s.report.Step, id)
+	// of each sample, only the inputs are augmented; the rest of its width stays as it is
 	width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
 	for i := range b.N {
 		f(rng.Rand, b.X[i*width:i*width+inputs])
@@ -77,13 +78,15 @@ func (s *step) memoryRows() (rows []row, err error) {
 			continue
 		}
 		if replay.ID > method.MemoryID || replay.ID <= rehearsal.PenaltyID {
+			// pcl/guard.go makes it an error
 			panic(fmt.Sprintf("samples replayed as row %d; want 0 or a negative number above %d",
 				replay.ID, rehearsal.PenaltyID))
 		}
 		if err := s.checkReplay(replay.Indices); err != nil {
 			return nil, err
 		}
-		b, err := s.scratch.replay(len(rows), s.network) // rows without samples need no batch
+		// counted by rows, so that replays without samples take no batch
+		b, err := s.scratch.replay(len(rows), s.network)
 		if err != nil {
 			return nil, err
 		}

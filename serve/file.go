@@ -17,8 +17,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// open keeps others away from the file, if there is one, before it is read: they would go on from what is about to be
-// replaced, and replace it themselves.
+// open locks Options.File, if one is set, and then loads it. Without the lock a second service
+// would continue from a state that this one is about to replace, and overwrite the newer one.
 func (s *Service) open() error {
 	name := s.options.File
 	if name == "" {
@@ -97,7 +97,8 @@ func (s *Service) count(tasks []pcl.TaskInfo) {
 	s.saved.Store(&saved)
 }
 
-// saveLast saves the learner when the service ends. A request that outlived the server does not change it any more.
+// saveLast saves the learner when the service ends. It waits for requests that change the learner;
+// later ones are refused.
 func (s *Service) saveLast() error {
 	if s.options.File == "" {
 		return nil
@@ -113,8 +114,8 @@ func (s *Service) saveLast() error {
 // idBlock is how many ids of tasks are reserved at once.
 const idBlock = 64
 
-// idsFile has the highest id that may have been given. It is written before that id is, so that an id which was given and
-// then lost, since the program was killed before the next save, is not given to somebody else.
+// idsFile is the file with the highest id that may have been given. It is written before an id is
+// given, so that an id lost in a crash is never given again.
 func idsFile(file string) string { return file + ".ids" }
 
 // reserve makes sure that no later service gives this id. Call it with s.mu held.
@@ -125,6 +126,7 @@ func (s *Service) reserve(id int) error {
 	return s.giveUpTo(id + idBlock - 1)
 }
 
+// giveUpTo notes that ids up to this one may be given.
 func (s *Service) giveUpTo(id int) error {
 	err := atomicfile.WriteBytes(idsFile(s.options.File), fmt.Appendln(nil, id))
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/toy"
 )
 
-// Cover writes a PNG of 1200×520 pixels for a README: the timeline of the tasks over the accuracy
-// on the left, and the toy descent on the right.
+// Cover writes a PNG of 1200×520 pixels for a README: on the left the first run's timeline above
+// the accuracy of all runs, on the right the toy descent. There must be a run.
 func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	timeline, err := Timeline(runs[0])
 	left, wrong := Accuracy(runs...)
@@ -24,7 +24,8 @@ func Cover(w io.Writer, runs []*results.Run, traces []*toy.Trace) error {
 	}
 	left.Rows, left.HeightRatios = [][]*plot.Plot{timeline.Rows[0], left.Rows[0]}, []float64{2, 3}
 	right.Rows[0][0].Title.Text = "two toy functions, after task 2 has arrived"
-	c := vgimg.NewWith(vgimg.UseWH(720, 312), vgimg.UseDPI(120), vgimg.UseBackgroundColor(color.White)) // text as large as in a figure of 720 points
+	// 720 points wide, at 120 dots per inch: text is as large as in a figure of that width
+	c := vgimg.NewWith(vgimg.UseWH(720, 312), vgimg.UseDPI(120), vgimg.UseBackgroundColor(color.White))
 	dc := draw.Crop(draw.New(c), 6, -6, 4, -6)
 	middle := dc.Min.X + 0.58*(dc.Max.X-dc.Min.X)
 	left.Draw(draw.Crop(dc, 0, middle-dc.Max.X-6, 0, 0))

@@ -66,8 +66,8 @@ const labSettings = `{
 }
 `
 
-// Jupyter finds JupyterLab as findLab does. If there is none, it installs one into a private
-// environment.
+// Jupyter returns the JupyterLab that findLab finds. Where it finds none that works, it installs
+// one with pip (from the network) into a virtual environment in o.Cache.
 func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) {
 	unlock, err := o.lock(ctx)
 	if err != nil {

@@ -34,7 +34,8 @@ func NewLine(w io.Writer) *Line {
 	return l
 }
 
-// Show shows a text in place of the one before, unless that has just come.
+// Show shows a text, on a terminal in place of the one before. It does nothing within 0.1 s of the
+// last text on a terminal (5 s elsewhere), nor in the first such interval.
 func (l *Line) Show(format string, values ...any) {
 	if l.w == nil || time.Since(l.last) < l.every {
 		return
@@ -50,7 +51,7 @@ func (l *Line) Show(format string, values ...any) {
 // wipe empties the line of a terminal.
 const wipe = "\r\x1b[2K"
 
-// Close removes the text from a terminal.
+// Close removes the text from a terminal; elsewhere it does nothing. Its error is always nil.
 func (l *Line) Close() error {
 	if l.live {
 		fmt.Fprint(l.w, wipe)

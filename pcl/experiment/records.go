@@ -69,7 +69,8 @@ func (r *recorder) flush() (int64, error) {
 	return r.file.Seek(0, io.SeekCurrent)
 }
 
-// joined returns the values of the rows that the rule saw: the first is the sum of those that it did not see.
+// joined adds up values by the rows that the rule saw. Values of rows that it did not see are added
+// to its first row, which stands for the joined rows of the memory.
 func joined(ids, seen []int, values []float64) []float64 {
 	if values == nil {
 		return nil
@@ -81,15 +82,17 @@ func joined(ids, seen []int, values []float64) []float64 {
 	return out
 }
 
-// Record returns what the record file holds about a step. Unlike the report, it stays valid after the next step. Of
-// a composition that joins the memory's rows it holds the rows as the rule saw them.
+// Record returns what the record file holds about a step. Unlike the report, it stays valid after
+// the next step. Where a composition joins the memory's rows, the record has the rows that the rule
+// saw.
 func Record(s *pcl.StepReport) results.Record {
 	out := results.Record{
 		Step: s.Step, IDs: slices.Clone(s.IDs), Losses: slices.Clone(s.Losses), Gram: slices.Clone(s.Gram),
 		Weights: slices.Clone(s.Weights), NormD: s.NormD,
 	}
 	out.LossesAfter, out.Rises = slices.Clone(s.LossesAfter), slices.Clone(s.Rises)
-	if j := s.Outcome.Summed; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
+	// rows were joined: record them as the certificate has them
+	if j := s.Outcome.Summed; j != nil && (j.Gram != nil || s.Gram == nil) {
 		out.IDs, out.Gram, out.Weights = slices.Clone(j.IDs), slices.Clone(j.Gram), slices.Clone(j.Weights)
 		out.Losses, out.LossesAfter = joined(s.IDs, j.IDs, s.Losses), joined(s.IDs, j.IDs, s.LossesAfter)
 		out.Rises = joined(s.IDs, j.IDs, s.Rises)

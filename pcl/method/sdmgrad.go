@@ -9,7 +9,8 @@ func init() {
 	}, func() Method { return new(SDMGrad) })
 }
 
-// SDMGrad is the deterministic form, one batch per stream and μ exact, of SDMGrad (docs/method.md §4.14).
+// SDMGrad is SDMGrad in its deterministic form: one batch per stream, and the exact μ
+// (docs/method.md §4.14).
 type SDMGrad struct {
 	Lambda *float64 `param:"lambda" default:"0.3" range:"[0,1e6]" doc:"λ ≥ 0, how strongly d is pulled towards the mean gradient: 0 gives MGDA, a large λ the mean"`
 

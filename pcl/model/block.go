@@ -2,13 +2,15 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// block is the basic residual block. It adds two branches: one of two 3×3 convolutions, each normalised, and a
-// shortcut, which is the identity or, if the shape changes, a normalised 1×1 convolution.
+// block is the basic residual block, ReLU(h + x): h is two 3×3 convolutions, each normalised, with
+// a ReLU between; x is the input or, where the shape changes, a normalised 1×1 convolution of it.
 type block struct {
 	conv1, conv2, shortcut convolution
 	norm1, norm2, normS    batchNorm
 	changes                bool // whether the shape changes, so that the shortcut is a convolution
-	release                bool
+	// as in the released code: a ReLU also follows the second convolution's norm, and the
+	// convolutions have biases (docs/protocol.md §2.2)
+	release bool
 }
 
 func (l *Layout) addBlock(name string, in, out, stride int, release bool) block {

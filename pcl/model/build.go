@@ -5,9 +5,9 @@ import "fmt"
 // Value stands for a result within a network that a [Builder] builds.
 type Value string
 
-// Builder builds a network as it predicts, operation by operation, in another form than a graph: package
-// [github.com/parallelcl/parallelcl/pcl/onnx] has one that makes a file. Parameters and statistics are given by their
-// indices in Layout.Params and Layout.Stats.
+// A Builder makes another form of a network than a graph, such as an ONNX file (package
+// [github.com/parallelcl/parallelcl/pcl/onnx]), from the operations by which it predicts.
+// Parameters and statistics are given by their indices in Layout.Params and Layout.Stats.
 type Builder interface {
 	// Dense maps x [B,I] to [B,O]: x·weights + bias.
 	Dense(x Value, weights, bias int) Value
@@ -15,12 +15,14 @@ type Builder interface {
 	Add(a, b Value) Value
 	// Images makes images of samples [B,height·width·channels], channels last.
 	Images(x Value, height, width, channels int) Value
-	// Convolution has a kernel [k,k,I,O] and k/2 zeros around each image. bias is −1 if there is none.
+	// Convolution convolves images [B,H,W,I] with a kernel [k,k,I,O], with k/2 zeros around each.
+	// bias is −1 if there is none.
 	Convolution(x Value, weights, bias, stride int) Value
 	// BatchNorm normalises each channel with the running statistics.
 	BatchNorm(x Value, scale, shift, mean, variance int, epsilon float32) Value
-	// MaxPool takes the maximum of 2×2 pixels, AveragePool the mean over all, [B,C].
+	// MaxPool takes the maximum of each 2×2 window, with stride 2.
 	MaxPool(x Value) Value
+	// AveragePool takes the mean over all pixels of each channel: [B,C].
 	AveragePool(x Value) Value
 }
 

@@ -4,11 +4,12 @@ import "math"
 
 // AverageRanks returns the average rank of each method over the situations of
 // scores[situation][method], from 1 for the best. Higher scores are better; equal ones, also those
-// that differ by rounding only, share the mean of their ranks.
+// that differ by rounding only, share the mean of their ranks. There must be at least one
+// situation.
 func AverageRanks(scores [][]float64) []float64 {
 	ranks := make([]float64, len(scores[0]))
 	for _, row := range scores {
-		same := 0.0 // the distance within which scores are equal, as in the tests
+		same := 0.0 // scores no further apart count as equal, as in the significance tests
 		for _, score := range row {
 			same = max(same, sameWithin*math.Abs(score))
 		}

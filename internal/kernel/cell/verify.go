@@ -14,9 +14,10 @@ import (
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
 
 // verify checks the text of a package against all that processes may have loaded. The dynamic
-// linker makes one of the types of one symbol, so a type that is another one than before would read
-// the memory of the other: no such package may be loaded. It is found in the text alone, whatever
-// the translation has meant. What it returns is to be noted when the package is loaded.
+// linker merges types that have the same symbol. A type that differs from the loaded one of its
+// symbol would read memory laid out for the other, so such a package must not be loaded. verify
+// looks at the generated text alone, so that it also finds faults of the translation. The caller
+// notes what it returns when the package is loaded.
 func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", text, 0)
@@ -43,7 +44,7 @@ func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 		o := info.Defs[s.Name].(*types.TypeName)
 		symbol, text := o.Name(), describe(o.Type())
 		if o.Parent() != o.Pkg().Scope() {
-			locals++
+			locals++ // a local type: the compiler numbers them in their order
 			symbol = fmt.Sprintf("%s·%d", symbol, locals)
 		}
 		found[symbol] = hash(text)
@@ -55,8 +56,8 @@ func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 	return found, err
 }
 
-// describe is all that makes a type but for what the types are that it names, which are noted
-// themselves.
+// describe returns what defines a type: its underlying type, methods and constraints. Types in it
+// appear by name only; they have entries of their own.
 func describe(t types.Type) string {
 	named := t.(*types.Named)
 	list := []string{types.TypeString(named.Underlying(), nil)}

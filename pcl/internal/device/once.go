@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// readOnce has the device compute everything that the host needs of all rows, and copies the result to the host
-// once.
+// readOnce has the device compute what the host needs of up to maxRows rows and copies it to the
+// host at once. More rows are read in parts, and the products between each two parts after these.
 type readOnce struct {
 	set   *Set
 	asked Products
@@ -57,6 +57,8 @@ func (d *readOnce) read(rows []*Row) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	// in this order: k losses, k×stats statistics, k squared norms over the private parameters if
+	// products are asked for, entries of M
 	all, err := numbers(products, in, k+k*stats+entries)
 	if err != nil {
 		return nil, err
@@ -75,8 +77,8 @@ func (d *readOnce) read(rows []*Row) ([]float64, error) {
 	return d.asked.matrix(read, k), nil
 }
 
-// across sets the entries of M between the parts of the rows that begin at two places. The last row stands for those that
-// the second part lacks.
+// across sets the entries of M between the rows of two parts, which begin at first and second. A
+// shorter second part is filled up with the last row, whose products are ignored.
 func (d *readOnce) across(m []float64, first, second int) error {
 	k, in := len(d.rows), make([]compute.Buffer, 2*maxRows)
 	for i := range maxRows {

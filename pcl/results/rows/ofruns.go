@@ -14,8 +14,8 @@ import (
 // Foreign ends the names of methods whose results another program made, or a person wrote.
 const Foreign = " (foreign)"
 
-// runColumns are those of a line for each run, as package tables writes it. A line may do without
-// the others.
+// needed are the columns that a table of runs must have; runColumns are all that it may have, as
+// package tables writes them, besides those of further metrics.
 var (
 	needed     = []string{"dataset", "increment", "method", "a_percent"}
 	runColumns = append(strings.Fields("id params variant labelset timeline seed settings tasks steps f_percent a_first_percent "+
@@ -99,8 +99,9 @@ func ofRun(v map[string]string) (r *Row, err error) {
 	}
 	switch {
 	case v["f_percent"] == "" && v["a_first_percent"] == "":
-		return nil, errors.New("it has neither f_percent nor a_first_percent; want one, " +
-			"the mean accuracy of a task at its own end in percent, or how much of that is lost")
+		return nil, errors.New("it has neither f_percent nor a_first_percent; want a_first_percent, " +
+			"the mean accuracy of the tasks at their own ends, or f_percent, " +
+			"which is a_percent - a_first_percent (below 0 where accuracy was lost)")
 	case v["f_percent"] == "":
 		run.F = run.A - run.AFirst
 	case v["a_first_percent"] == "":
@@ -117,10 +118,13 @@ func ofRun(v map[string]string) (r *Row, err error) {
 // settings in which runs differ.
 func methodOf(v map[string]string) (string, error) {
 	run, settings := results.Run{Method: v["method"], Variant: v["variant"]}, results.Run{}
-	for name, to := range map[string]*map[string]any{"params": &run.Params, "settings": &settings.Params} {
-		if v[name] != "" {
-			if err := json.Unmarshal([]byte(v[name]), to); err != nil {
-				return "", fmt.Errorf("%s: want a JSON object such as {\"tau\":5}: %w", name, err)
+	for _, c := range []struct {
+		name string
+		to   *map[string]any
+	}{{"params", &run.Params}, {"settings", &settings.Params}} {
+		if v[c.name] != "" {
+			if err := json.Unmarshal([]byte(v[c.name]), c.to); err != nil {
+				return "", fmt.Errorf("%s: want a JSON object such as {\"tau\":5}: %w", c.name, err)
 			}
 		}
 	}

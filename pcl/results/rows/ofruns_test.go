@@ -57,6 +57,8 @@ func TestWrongTableOfRuns(t *testing.T) {
 		"line 2: seed: ":                                  "dataset,increment,method,a_percent,f_percent,seed\nglyphs,class,X,50,0,1.5\n",
 		`line 2: params: want a JSON object such as`:      "dataset,increment,method,a_percent,f_percent,params\nglyphs,class,X,50,0,tau=5\n",
 		"line 2: F is 5, and A - A_first -10":             "dataset,increment,method,a_percent,f_percent,a_first_percent\nglyphs,class,X,50,5,60\n",
+		`line 2: params: want a JSON object such as {"tau":5}: `: "dataset,increment,method,a_percent,f_percent,settings,params\n" +
+			"glyphs,class,X,50,0,width=2,tau=5\n", // not settings, which is wrong as well
 	} {
 		t.Run(want, func(t *testing.T) {
 			_, err := rows.Files(file(t, text))

@@ -6,9 +6,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Of returns the rows of runs, of which each is a place of its own. Methods with other values are
-// different ones, and so are those that were run with another network, memory or anything else. A
-// scenario that was written by hand is a label set of its own.
+// Of returns a row for each run. Where runs of a method, with the same parameters, differ in
+// another setting (network, memory, …), the setting is added to Row.Method, so that they count as
+// different methods. A scenario written by hand counts as a label set of its own, numbered by its
+// hash.
 func Of(runs []*results.Run) (out []*Row) {
 	rest := func(r *results.Run) map[string]string { return r.Rest("dataset", "data_sha256", "increment") }
 	type line struct {
@@ -69,8 +70,8 @@ func (r *Row) named() *results.Run {
 		run.Tasks = append(run.Tasks, results.Task{ID: i + 1, End: i})
 		run.Curve = append(run.Curve, results.Point{Step: i, Ended: []int{i + 1}, Mean: percent / 100})
 	}
-	// What the grid calls the method tells its entries apart, of which several may be of one
-	// method.
+	// Several entries of a grid may be one method with other settings: the grid's name for it tells
+	// them apart.
 	config := map[string]any{"entry": r.Method}
 	for _, s := range r.Vary {
 		switch s.Name {
@@ -82,6 +83,6 @@ func (r *Row) named() *results.Run {
 			config[s.Name] = s.Value
 		}
 	}
-	run.Config, _ = json.Marshal(config) // empty for a budget that is not a number
+	run.Config, _ = json.Marshal(config) // nil if memory.budget is not a number
 	return run
 }
