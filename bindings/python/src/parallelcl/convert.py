@@ -54,17 +54,18 @@ def from_torch(state: Mapping[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
 
 def to_torch(tensors: Mapping[str, npt.ArrayLike]) -> dict[str, Any]:
     """Tensors under our names as a state_dict for load_state_dict(…, strict=False)."""
-    import torch
-
-    back, found = {ours: theirs for theirs, ours in _NORMS.items()}, {}
+    back = {ours: theirs for theirs, ours in _NORMS.items()}
+    found: dict[str, npt.NDArray[Any]] = {}
     for name, tensor in tensors.items():
         at, _, kind = name.rpartition("/")
         if at == "nearest_mean":
             continue
         theirs, values = _named(at, _THEIRS, name), np.asarray(tensor)
         kind = back[kind] if at.split("/")[-1].startswith("norm") else {"weights": "weight"}.get(kind, kind)
-        found[f"{theirs}.{kind}"] = torch.from_numpy(np.ascontiguousarray(values.transpose(3, 2, 0, 1) if values.ndim == 4 else values.T))
-    return found
+        found[f"{theirs}.{kind}"] = np.ascontiguousarray(values.transpose(3, 2, 0, 1) if values.ndim == 4 else values.T)
+    import torch  # here, so that wrong names are refused where it is missing, too
+
+    return {name: torch.from_numpy(values) for name, values in found.items()}
 
 
 def save(state: Mapping[str, Any], path: str | Path) -> None:
