@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +47,7 @@ func TestRulesOfFiles(t *testing.T) {
 	if _, err := os.Stat(touched); err == nil {
 		t.Fatal("the code was run")
 	}
-	needsNumPy(t)
+	must.Python(t, "numpy")
 	for _, args := range [][]string{{"--config", config, "--allow-code"}, {"--config", config, "--method", "avggrad," + name, "--seed", "7"}} {
 		if cmd := run(args...); cmd.Run() != nil {
 			t.Fatalf("%v: %s", cmd.Args, stderrOf(cmd))
@@ -66,17 +65,6 @@ func TestRulesOfFiles(t *testing.T) {
 	}
 	if len(models) != 2 || models["avggrad"] != models[name] {
 		t.Errorf("models %v; want two that are equal", models)
-	}
-}
-
-// needsNumPy skips the rest of a test where Python has no NumPy, unless $PARALLELCL_PYTHON names one.
-func needsNumPy(t *testing.T) {
-	t.Helper()
-	python := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
-	if out, err := exec.Command(python, "-c", "import numpy").CombinedOutput(); err != nil && os.Getenv("PARALLELCL_PYTHON") != "" {
-		t.Fatalf("%s cannot import numpy: %v\n%s", python, err, out)
-	} else if err != nil {
-		t.Skipf("%s has no NumPy; name a Python that has by PARALLELCL_PYTHON", python)
 	}
 }
 

@@ -41,7 +41,7 @@ print(worst)
 // TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the
 // scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
-	bin := findPython(t, "numpy, onnx, onnxruntime, safetensors")
+	bin := must.Python(t, "numpy, onnx, onnxruntime, safetensors")
 	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 4, Outputs: 7, Release: true}))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {

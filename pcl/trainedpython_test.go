@@ -18,7 +18,7 @@ import (
 // TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts,
 // from both files, and its own weights are taken by a learner.
 func TestDocumentedPython(t *testing.T) {
-	bin := findPython(t, "numpy, onnxruntime, safetensors")
+	bin := must.Python(t, "numpy, onnxruntime, safetensors")
 	text := must.Get(os.ReadFile("../docs/weights.md"))(t)
 	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 3 {

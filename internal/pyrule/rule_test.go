@@ -1,9 +1,7 @@
 package pyrule
 
 import (
-	"cmp"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,17 +56,6 @@ func written(t *testing.T, text string) string {
 	return Prefix + path + ":"
 }
 
-// needsPython skips a test where there is no Python with NumPy, unless $PARALLELCL_PYTHON names one.
-func needsPython(t *testing.T) {
-	t.Helper()
-	name := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
-	if out, err := exec.Command(name, "-c", "import numpy").CombinedOutput(); err != nil && os.Getenv("PARALLELCL_PYTHON") != "" {
-		t.Fatalf("%s cannot import numpy: %v\n%s", name, err, out)
-	} else if err != nil {
-		t.Skipf("%s has no NumPy; name a Python that has by PARALLELCL_PYTHON", name)
-	}
-}
-
 func started(t *testing.T, name string) *method.Started {
 	t.Helper()
 	m := must.Get(method.New(name, nil))(t)
@@ -89,7 +76,7 @@ func weights(s *method.Started) ([]float64, error) {
 
 // TestState: a rule goes on from the state of another one, also before its first step, and learns which streams ended.
 func TestState(t *testing.T) {
-	needsPython(t)
+	must.Python(t, "numpy")
 	SetAllowed(true, nil)
 	at := written(t, rules)
 	first := started(t, at+"Counting")
@@ -117,7 +104,7 @@ func TestState(t *testing.T) {
 
 // TestErrors: errors name the file, the line and what is wanted.
 func TestErrors(t *testing.T) {
-	needsPython(t)
+	must.Python(t, "numpy")
 	SetAllowed(true, nil)
 	at := written(t, rules)
 	for name, want := range map[string]string{
@@ -168,7 +155,7 @@ func TestNames(t *testing.T) {
 
 // TestAllowed: code starts only if its name was typed, or all is allowed.
 func TestAllowed(t *testing.T) {
-	needsPython(t)
+	must.Python(t, "numpy")
 	at := written(t, rules)
 	for _, c := range []struct {
 		all   bool
