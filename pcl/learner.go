@@ -216,8 +216,24 @@ func (l *Learner) targets() targets {
 
 // context is what the method may see between steps.
 func (l *Learner) context() methodContext {
-	return methodContext{
+	return methodContext{parts: l.parts(), number: l.steps}
+}
+
+// parts are what a learner gives to a step, and to a method, of what it has.
+type parts struct {
+	options *Options
+	method  *method.Started
+	rng     *seed.Source
+	network *network
+	tasks   *tasks
+	memory  *memory.Store
+	targets targets
+	scratch *scratch
+}
+
+func (l *Learner) parts() parts {
+	return parts{
 		options: l.options, method: l.method, rng: l.rng, network: l.network, tasks: l.tasks, memory: l.memory,
-		targets: l.targets(), scratch: l.scratch, number: l.steps,
+		targets: l.targets(), scratch: l.scratch,
 	}
 }

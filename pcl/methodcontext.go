@@ -17,16 +17,9 @@ import (
 // methodContext is what a method may see of the learner and do with it. Each of package rehearsal's
 // interfaces has what is possible in one phase.
 type methodContext struct {
-	options *Options
-	method  *method.Started
-	rng     *seed.Source
-	network *network
-	tasks   *tasks
-	memory  *memory.Store
-	targets targets
-	scratch *scratch
-	number  int   // of steps made
-	step    *step // nil between steps
+	parts
+	number int   // of steps made
+	step   *step // nil between steps
 }
 
 func (c methodContext) Batch() int            { return c.options.Batch }

@@ -7,11 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
 // ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks
@@ -67,14 +64,7 @@ func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
 // reports. It is given the learner's parts, and changes the network, the running tasks, the memory
 // and the random numbers; mark takes this back as long as touched is false.
 type step struct {
-	options *Options
-	method  *method.Started
-	rng     *seed.Source
-	network *network
-	tasks   *tasks
-	memory  *memory.Store
-	targets targets
-	scratch *scratch
+	parts
 
 	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
 	kept    []int // indices of the rows whose loss and gradient are finite
@@ -85,18 +75,12 @@ type step struct {
 
 // newStep returns the next step before its first phase.
 func (l *Learner) newStep() *step {
-	return &step{
-		options: l.options, method: l.method, rng: l.rng, network: l.network, tasks: l.tasks, memory: l.memory,
-		targets: l.targets(), scratch: l.scratch, report: &StepReport{Step: l.steps},
-	}
+	return &step{parts: l.parts(), report: &StepReport{Step: l.steps}}
 }
 
 // context is what the method may see during the step.
 func (s *step) context() methodContext {
-	return methodContext{
-		options: s.options, method: s.method, rng: s.rng, network: s.network, tasks: s.tasks, memory: s.memory,
-		targets: s.targets, scratch: s.scratch, number: s.report.Step, step: s,
-	}
+	return methodContext{parts: s.parts, number: s.report.Step, step: s}
 }
 
 // make makes the whole step: the functions that it and [step.compute] call are the phases, in
