@@ -10,7 +10,8 @@ import (
 
 // goOn is the command that continues what this command began.
 func goOn() string {
-	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--replace" }) // it would begin again
+	// it would begin again
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "--replace" })
 	return "go on with: pcl " + quoted(args...)
 }
 

@@ -29,8 +29,9 @@ type benchCmd struct {
 	Step benchStepCmd `cmd:"" help:"Time training steps on random images, of one method or of several in turn."`
 }
 
-// benchStepCmd times whole training steps: the streams' batches, all gradients, the weights and the update. Training
-// is class-incremental, so that all parameters are shared. bench/bench.py measures by it.
+// benchStepCmd times whole training steps: the streams' batches, all gradients, the weights and the
+// update. Training is class-incremental, so that all parameters are shared. bench/bench.py measures
+// by it.
 type benchStepCmd struct {
 	Model     string   `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
 	Width     int      `range:"whole [1,inf)" default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
@@ -94,7 +95,8 @@ func (c *benchStepCmd) Validate() (err error) {
 type benchReport struct {
 	Parameters int  `json:"parameters"`
 	Memory     bool `json:"memory"` // whether one of the rows is the memory's
-	// FirstStep is the time from the program's start until the first method has made a step, compilation included.
+	// FirstStep is the time from the program's start until the first method has made a step,
+	// compilation included.
 	FirstStep float64      `json:"first_step_seconds"`
 	PeakRSS   int64        `json:"peak_rss_bytes,omitempty"` // during the steps after the warm-up; 0 if unknown
 	Methods   []*contender `json:"methods"`
@@ -165,7 +167,8 @@ func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name 
 	return pcl.New(context.Background(), o)
 }
 
-// attach attaches K streams that never end. With editing, one of them does, and its memory takes its place.
+// attach attaches K streams that never end. With editing, one of them does, and its memory takes
+// its place.
 func (c *benchStepCmd) attach(l *pcl.Learner) error {
 	rng := rand.New(rand.NewPCG(1, 1))
 	pixels := make([]float32, 4*c.Batch*c.net.Inputs())
@@ -234,7 +237,8 @@ func (r *benchReport) turn(rc *runContext, steps int) error {
 	return nil
 }
 
-// takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
+// takeTurns reads numbers of steps from standard input, one on each line, and times that many
+// steps.
 func (r *benchReport) takeTurns(rc *runContext) error {
 	out := json.NewEncoder(rc.stdout)
 	if err := out.Encode(r); err != nil {
@@ -261,7 +265,8 @@ func (c *benchStepCmd) print(out io.Writer, r *benchReport) error {
 	t := newTable("METHOD", "ms/STEP", "STEPS/s", "TIME / "+strings.ToUpper(r.Methods[0].Name))
 	for _, m := range r.Methods {
 		ms := middle(m.Millis)
-		t.row(m.Name, fmt.Sprintf("%.2f", ms), fmt.Sprintf("%.1f", 1e3/ms), fmt.Sprintf("%.3f", ms/middle(r.Methods[0].Millis)))
+		t.row(m.Name, fmt.Sprintf("%.2f", ms), fmt.Sprintf("%.1f", 1e3/ms),
+			fmt.Sprintf("%.3f", ms/middle(r.Methods[0].Millis)))
 	}
 	err := t.print(out)
 	fmt.Fprintf(out, "First step after %.1f s. Peak memory of the process %.0f MB.\n", r.FirstStep, float64(r.PeakRSS)/1e6)

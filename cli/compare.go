@@ -73,7 +73,8 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 func (c *compareCmd) Validate() error {
 	switch {
 	case len(c.Methods) < 2:
-		return fmt.Errorf("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))
+		return fmt.Errorf("%s is alone; want at least two methods: the first is what the others are compared with",
+			strings.Join(c.Methods, ""))
 	case c.Paper && c.Situations != 9:
 		return errors.New("--paper takes the nine situations of the paper's tables: leave out --situations")
 	}
@@ -113,8 +114,8 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 	return all, nil
 }
 
-// repetitions are the label sets, timelines and seeds of a method's runs, situation by situation. A seed that all situations
-// shared would make them depend on one first network.
+// repetitions are the label sets, timelines and seeds of a method's runs, situation by situation. A
+// seed that all situations shared would make them depend on one first network.
 func (c *compareCmd) repetitions() (out [][3]uint64) {
 	for i := range uint64(c.Situations) {
 		labelSet, timeline, seeds := i, i, []uint64{1234 + i}
@@ -154,6 +155,8 @@ func oneTask(dataset string, classes int) string {
 	if classes >= 4 {
 		return fmt.Sprintf("%s in one task: nothing arrives beside it; want --tasks 2 or more", dataset)
 	}
-	return fmt.Sprintf("%s has %d classes, which make one task: nothing arrives beside it; want at least 4 classes (two tasks of two), or tasks of single classes, told apart among all: --tasks %d --min-classes 1 --max-classes 1 --increment class",
+	return fmt.Sprintf("%s has %d classes, which make one task: nothing arrives beside it; want at least 4 classes (two "+
+		"tasks of two), or tasks of single classes, told apart among all: --tasks %d --min-classes 1 --max-classes 1 "+
+		"--increment class",
 		dataset, classes, classes)
 }

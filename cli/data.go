@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets, and looks after their features.
+// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets, and looks after
+// their features.
 type dataCmd struct {
 	List     dataListCmd     `cmd:"" help:"List the image sets, their size, and whether their files are here."`
 	Fetch    dataFetchCmd    `cmd:"" help:"Download image sets from their publishers and verify them."`

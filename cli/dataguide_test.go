@@ -19,7 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
-// TestDataGuide runs the commands of docs/data.md, in their order, in a folder that has the files they name.
+// TestDataGuide runs the commands of docs/data.md, in their order, in a folder that has the files
+// they name.
 func TestDataGuide(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it needs sh")
@@ -96,7 +97,8 @@ func guideVectors(t *testing.T, dir string) {
 		}
 		csv += fmt.Sprintf("f%d,%g,%g,%s\n", i, x[i*width], x[i*width+1], []string{"iris", "lily", "rose", "tulip"}[i%4])
 	}
-	must.Do(t, npz.Write(filepath.Join(dir, "features.npz"), map[string]npz.Array{"x": {Shape: []int{n, width}, Data: x}, "y": {Shape: []int{n}, Data: y}}))
+	must.Do(t, npz.Write(filepath.Join(dir, "features.npz"),
+		map[string]npz.Array{"x": {Shape: []int{n, width}, Data: x}, "y": {Shape: []int{n}, Data: y}}))
 	put(t, filepath.Join(dir, "flowers.csv"), []byte(csv))
 	header := `{"__metadata__":{"classes":"[\"a\",\"b\",\"c\",\"d\"]"},"x":{"dtype":"F32","shape":[40,6],"data_offsets":[0,960]},"y":{"dtype":"U8","shape":[40],"data_offsets":[960,1000]}}`
 	file := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)

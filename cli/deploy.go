@@ -31,8 +31,9 @@ type deployFlags struct {
 	Out     string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
 }
 
-// complete fills in what follows from the flags, for a number of processes in a task or pod. It returns the files and folders
-// of the user's own that the runs read, which are not in the data folder.
+// complete fills in what follows from the flags, for a number of processes in a task or pod. It
+// returns the files and folders of the user's own that the runs read, which are not in the data
+// folder.
 func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, err error) {
 	all, err := c.plans([]string{c.Name})
 	if err != nil {
@@ -111,7 +112,8 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 			return err
 		}
 		if strings.Contains(filepath.ToSlash(job.Program), "/go-build") {
-			return usagef("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")
+			return usagef("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl " +
+				"where it is on the nodes")
 		}
 	}
 	job.Dir, job.DataDir, job.PerTask = c.Dir, c.DataDir, min(job.PerTask, job.Shards)
@@ -124,7 +126,8 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 		}
 	}
 	if job.Tasks() > usualTasks {
-		rc.note("The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).", job.Tasks(), usualTasks)
+		rc.note("The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show "+
+			"config): fewer --shards, or more of them in a task (--per-task).", job.Tasks(), usualTasks)
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func deployable(t *testing.T) (dir, file string) {
 	return dir, file
 }
 
-// containerArgs reads the arguments of the container from a manifest. Each is a line of its own, quoted as in JSON or
-// not at all.
+// containerArgs reads the arguments of the container from a manifest. Each is a line of its own,
+// quoted as in JSON or not at all.
 func containerArgs(t *testing.T, manifest string) (args []string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(manifest, "args:\n")
@@ -95,13 +95,14 @@ func made(t *testing.T, dir string) int {
 	return len(files)
 }
 
-// TestDeployKubernetes runs the command line of the container for every index, as Kubernetes would, with the volume
-// where it is.
+// TestDeployKubernetes runs the command line of the container for every index, as Kubernetes would,
+// with the volume where it is.
 func TestDeployKubernetes(t *testing.T) {
 	dir, _ := deployable(t)
 	out := filepath.Join(t.TempDir(), "job.yaml")
 	// The grid's file is where pods have the volume, and this machine has not.
-	render := pclCommand("deploy", "kubernetes", "table1-smoke", "--backend", "go", "--data-dir", filepath.Join(dir, "data"), "--dir", dir, "--shards", "3", "--image", "parallelcl:1", "--claim", "grids", "-o", out)
+	render := pclCommand("deploy", "kubernetes", "table1-smoke", "--backend", "go", "--data-dir",
+		filepath.Join(dir, "data"), "--dir", dir, "--shards", "3", "--image", "parallelcl:1", "--claim", "grids", "-o", out)
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
 	}
@@ -131,7 +132,8 @@ func TestDeploySlurm(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	dir, file := deployable(t)
-	render := pclCommand("deploy", "slurm", file, "--backend", "go", "--dir", dir, "--shards", "3", "--per-task", "2", "--data-dir", filepath.Join(dir, "data"))
+	render := pclCommand("deploy", "slurm", file, "--backend", "go", "--dir", dir, "--shards", "3", "--per-task", "2",
+		"--data-dir", filepath.Join(dir, "data"))
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
 	}

@@ -26,10 +26,10 @@ import (
 
 var schedules = flag.Int("schedules", 6, "how many random schedules TestFire plays on a run's folder")
 
-// TestFire plays random schedules on the folder of one run: two or three processes at a time are begun there with
-// all flags that fit, killed, asked to end, while the disk fills and is emptied again. No finished run may be lost
-// or changed, no file broken, every exit code has to fit what happened, and in the end the run has the bits of one
-// that nobody disturbed.
+// TestFire plays random schedules on the folder of one run: two or three processes at a time are
+// begun there with all flags that fit, killed, asked to end, while the disk fills and is emptied
+// again. No finished run may be lost or changed, no file broken, every exit code has to fit what
+// happened, and in the end the run has the bits of one that nobody disturbed.
 func TestFire(t *testing.T) {
 	if *schedules == 0 {
 		return
@@ -63,8 +63,9 @@ func TestFire(t *testing.T) {
 // mount puts a small disk of its own at a folder.
 func mount(dir string) error { return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=6m,mode=0755") }
 
-// inNamespace plays the test once more in a user namespace, where everybody may mount, unless that is what is
-// going on, or it is not allowed: then the disk stays as it is, and the rest of the schedules is played.
+// inNamespace plays the test once more in a user namespace, where everybody may mount, unless that
+// is what is going on, or it is not allowed: then the disk stays as it is, and the rest of the
+// schedules is played.
 func inNamespace(t *testing.T) bool {
 	const inside = "PARALLELCL_FIRE_INSIDE"
 	if os.Getenv(inside) != "" {
@@ -81,7 +82,8 @@ func inNamespace(t *testing.T) bool {
 		t.Log("no disk can be mounted here, and there are no user namespaces: it does not fill")
 		return false
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFire$", "-test.v", "-test.timeout=0", "-schedules", fmt.Sprint(*schedules))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFire$", "-test.v", "-test.timeout=0", "-schedules",
+		fmt.Sprint(*schedules))
 	cmd.SysProcAttr = attributes
 	cmd.Env = append(os.Environ(), inside+"=1")
 	out, err := cmd.CombinedOutput()
@@ -143,7 +145,8 @@ type actor struct {
 }
 
 func newFire(t *testing.T, args []string, want outcome, seed uint64) *fire {
-	f := &fire{t: t, rng: rand.New(rand.NewPCG(seed, 2)), args: args, want: want, disk: t.TempDir(), count: map[string]int{}}
+	f := &fire{t: t, rng: rand.New(rand.NewPCG(seed, 2)), args: args, want: want, disk: t.TempDir(),
+		count: map[string]int{}}
 	if f.mounted = mount(f.disk) == nil; f.mounted {
 		t.Cleanup(func() { syscall.Unmount(f.disk, syscall.MNT_DETACH) })
 	}
@@ -215,12 +218,13 @@ func (f *fire) event() {
 	}
 }
 
-// pause lasts a random moment, and before that mostly until something was written in the run's folder, so that a
-// slow machine plays the same as a fast one.
+// pause lasts a random moment, and before that mostly until something was written in the run's
+// folder, so that a slow machine plays the same as a fast one.
 func (f *fire) pause() {
 	changes := f.rng.IntN(8)
 	at := f.state()
-	for began := time.Now(); changes > 0 && f.alive() > 0 && time.Since(began) < 2*time.Second; time.Sleep(200 * time.Microsecond) {
+	for began := time.Now(); changes > 0 && f.alive() > 0 &&
+		time.Since(began) < 2*time.Second; time.Sleep(200 * time.Microsecond) {
 		if now := f.state(); now != at {
 			at = now
 			changes--

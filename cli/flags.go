@@ -14,10 +14,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// The types of flags that name a file or folder. A path cannot be -, which users know as the standard input or output, and of
-// which commands would make a file. Flags of the type stdout are files to write, and for them - is the standard output.
+// The types of flags that name a file or folder. A path cannot be -, which users know as the
+// standard input or output, and of which commands would make a file. Flags of the type stdout are
+// files to write, and for them - is the standard output.
 var (
-	pathType   = kong.NamedMapper("path", pathMapper(errors.New("a single - is not the standard input or output here: name a file or folder (./- if it is to be called that)")))
+	pathType = kong.NamedMapper("path",
+		pathMapper(
+			errors.New("a single - is not the standard input or output here: name a file or folder (./- if it is to be called "+
+				"that)")))
 	stdoutType = kong.NamedMapper("stdout", pathMapper(nil))
 )
 
@@ -42,9 +46,10 @@ func pathMapper(dash error) kong.MapperFunc {
 	}
 }
 
-// checkFlags refuses a number out of the range in its flag's tag, and a flag that was given no text, as by --seed "$SEED" where
-// the variable is not set: commands would do as if it were left out. Nor may a list name a value twice: a run with the same
-// seed would be the same run, not another one.
+// checkFlags refuses a number out of the range in its flag's tag, and a flag that was given no
+// text, as by --seed "$SEED" where the variable is not set: commands would do as if it were left
+// out. Nor may a list name a value twice: a run with the same seed would be the same run, not
+// another one.
 func checkFlags(k *kong.Context) (err error) {
 	for _, p := range k.Path {
 		if p.Flag == nil {
@@ -84,8 +89,8 @@ func once(name string, list reflect.Value) error {
 	return nil
 }
 
-// checkEnding returns an error if the name of a file that a flag names does not say what will be in it, which those who open
-// it would believe.
+// checkEnding returns an error if the name of a file that a flag names does not say what will be in
+// it, which those who open it would believe.
 func checkEnding(flag, path string, endings ...string) error {
 	if path == "" || slices.Contains(endings, filepath.Ext(path)) {
 		return nil
@@ -93,8 +98,8 @@ func checkEnding(flag, path string, endings ...string) error {
 	return fmt.Errorf("%s %s: the file's name has to end in %s", flag, path, strings.Join(endings, " or "))
 }
 
-// assigned are the values of a flag NAME=VALUE that can be repeated. A name that is given twice is refused, since one of
-// its values would be forgotten.
+// assigned are the values of a flag NAME=VALUE that can be repeated. A name that is given twice is
+// refused, since one of its values would be forgotten.
 type assigned map[string]string
 
 // Decode takes in the value of one flag.
@@ -144,7 +149,8 @@ func (helpAll) BeforeReset(k *kong.Context) error {
 	return err
 }
 
-// shortHelp leaves out the flags with the tag rare. They are not hidden from [kong], so that shells complete them.
+// shortHelp leaves out the flags with the tag rare. They are not hidden from [kong], so that shells
+// complete them.
 func shortHelp(o kong.HelpOptions, k *kong.Context) error {
 	for _, flag := range k.Flags() {
 		flag.Hidden = flag.Hidden || flag.Tag.Has("rare")

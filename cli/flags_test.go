@@ -11,7 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestHelp: the help of pcl run shows what is often needed, --help-all every flag, and shells complete all of them.
+// TestHelp: the help of pcl run shows what is often needed, --help-all every flag, and shells
+// complete all of them.
 func TestHelp(t *testing.T) {
 	flags := func(arg string) []string {
 		out := must.Get(exec.Command("pcl", "run", arg).Output())(t)

@@ -64,7 +64,8 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 		return nil, usagef("%s has no finished run that the flags name", c.File)
 	}
 	r := all[0]
-	rc.note("%s, %s, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags name",
+	rc.note("%s, %s, label set %d, timeline %d, seed %d (cell %s of %s, made in %.0f s), the first of %s that the flags "+
+		"name",
 		r.Line(), r.Benchmark(), r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, r.Seconds, plural.Of(len(all), "run"))
 	return r, nil
 }
@@ -76,7 +77,8 @@ func (c *gridAgainCmd) names(r *rows.Row) bool {
 			return false
 		}
 	}
-	return is(c.Method, r.Method) && is(c.Dataset, r.Dataset) && is(c.Increment, r.Increment) && is(c.LabelSet, r.LabelSet) &&
+	return is(c.Method, r.Method) && is(c.Dataset, r.Dataset) && is(c.Increment, r.Increment) &&
+		is(c.LabelSet, r.LabelSet) &&
 		is(c.Timeline, r.Timeline) && is(c.Seed, r.Seed) && strings.HasPrefix(r.Cell, c.Cell)
 }
 
@@ -107,7 +109,8 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 	return usage(g.ConfigOf(r))
 }
 
-// make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
+// make makes the run. Its backend, threads and vectors are those of the result, unless the flags
+// say otherwise.
 func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
 	old := then.Run.Measured
 	how := machineFlags{Backend: old.Backend, Threads: old.Threads, Vectors: backend.VectorsOf(old.Device), TF32: c.TF32}

@@ -61,8 +61,8 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	return c.work(rc, all, store, schedule)
 }
 
-// work makes the runs of grids, one grid after another. If data are missing for one, the others are made. An interrupt waits
-// until the runs in progress have been saved.
+// work makes the runs of grids, one grid after another. If data are missing for one, the others are
+// made. An interrupt waits until the runs in progress have been saved.
 func (c *gridWork) work(
 	rc *runContext, all []*grid.Grid, store experiment.Store, schedule experiment.Schedule,
 ) error {
@@ -84,8 +84,8 @@ func (c *gridWork) work(
 	return reportWork(rc, all, store.Dir, schedule.Shard, missing)
 }
 
-// reportWork says what is done and what is left, after err ended the work. What failed in other shards is not this
-// command's failure.
+// reportWork says what is done and what is left, after err ended the work. What failed in other
+// shards is not this command's failure.
 func reportWork(rc *runContext, all []*grid.Grid, dir string, shard experiment.Shard, err error) error {
 	failed := 0
 	for _, g := range all {

@@ -36,10 +36,12 @@ func gridOf(t *testing.T) (dir string, args []string) {
 	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	dir = t.TempDir()
 	data := tinySet(t)
-	return dir, []string{"-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
+	return dir, []string{"-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--data-dir", data,
+		"--checkpoint-every", "5"}
 }
 
-// TestGridSignal sends what schedulers send: the run is saved, and in the end has the bits of a run that nobody disturbed.
+// TestGridSignal sends what schedulers send: the run is saved, and in the end has the bits of a run
+// that nobody disturbed.
 func TestGridSignal(t *testing.T) {
 	dir, args := gridOf(t)
 	cmd := pclCommand(args...)

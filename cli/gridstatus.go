@@ -70,7 +70,8 @@ func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int, err
 // printStatus prints the status of a grid in lines.
 func printStatus(out io.Writer, s *grid.Status) {
 	fmt.Fprintf(out, "%s: %s\n", s.Name, s.Title)
-	fmt.Fprintf(out, "  %d of %d runs done, %d running, %d begun, %d not begun, %d failed\n", s.Done, s.Runs, s.Running, s.Saved, s.Untouched, s.Failed)
+	fmt.Fprintf(out, "  %d of %d runs done, %d running, %d begun, %d not begun, %d failed\n", s.Done, s.Runs, s.Running,
+		s.Saved, s.Untouched, s.Failed)
 	if s.Diverged > 0 {
 		fmt.Fprintf(out, "  %d of those done diverged: their networks learnt nothing any more\n", s.Diverged)
 	}

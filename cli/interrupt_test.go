@@ -18,8 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// unhurried are the arguments of a small run that goes on for half a second after its first checkpoint, so that it
-// is still at work when a busy machine comes to look.
+// unhurried are the arguments of a small run that goes on for half a second after its first
+// checkpoint, so that it is still at work when a busy machine comes to look.
 var unhurried = []string{"--backend", "go", "--epochs", "15"}
 
 // start begins a run and waits until it has made some checkpoints.
@@ -41,7 +41,8 @@ func interrupt(t *testing.T, cmd *exec.Cmd, s os.Signal) {
 	must.Do(t, cmd.Process.Signal(s))
 }
 
-// catchHangUp makes the programs that a test begins receive SIGHUP, also where nohup began the test itself.
+// catchHangUp makes the programs that a test begins receive SIGHUP, also where nohup began the test
+// itself.
 func catchHangUp(t *testing.T) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
@@ -62,8 +63,8 @@ func TestNohup(t *testing.T) {
 	left(t, out).same(t, want)
 }
 
-// TestInterrupt sends what Ctrl-C, `kill` and a terminal that closes send: the run is saved, and the last line is a command
-// that takes it to the end that it would have had.
+// TestInterrupt sends what Ctrl-C, `kill` and a terminal that closes send: the run is saved, and
+// the last line is a command that takes it to the end that it would have had.
 func TestInterrupt(t *testing.T) {
 	want := baseline(t, unhurried...)
 	catchHangUp(t)
@@ -83,7 +84,8 @@ func TestInterrupt(t *testing.T) {
 				t.Error("no checkpoint is left")
 			}
 			lines := strings.Split(strings.TrimSpace(stderrOf(cmd)), "\n")
-			advice := regexp.MustCompile(`^pcl: the run was interrupted; go on with: (pcl .*)$`).FindStringSubmatch(lines[len(lines)-1])
+			advice := regexp.MustCompile(`^pcl: the run was interrupted; go on with: (pcl .*)$`).FindStringSubmatch(
+				lines[len(lines)-1])
 			if advice == nil {
 				t.Fatalf("the last line does not say how to go on: %s", lines[len(lines)-1])
 			}
@@ -98,7 +100,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeItBegan: there is nothing to save yet, and the message says no more than that.
+// TestInterruptedBeforeItBegan: there is nothing to save yet, and the message says no more than
+// that.
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, stop := signal.NotifyContext(t.Context(), syscall.SIGUSR2)
 	defer stop()

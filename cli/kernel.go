@@ -19,7 +19,8 @@ type kernelCmd struct {
 	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`
 }
 
-// kernelOptions says where the kernel and its files go on this machine. The parser gives it to commands that take it.
+// kernelOptions says where the kernel and its files go on this machine. The parser gives it to
+// commands that take it.
 func kernelOptions(rc *runContext) (kernel.Options, error) {
 	cache, err := backend.DefaultCacheDir()
 	if err != nil {

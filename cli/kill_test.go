@@ -39,8 +39,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killedAtRandom begins a run and kills it after a random number of checkpoints were begun or finished there, and a random
-// moment more. It returns false if the run came to its end before.
+// killedAtRandom begins a run and kills it after a random number of checkpoints were begun or
+// finished there, and a random moment more. It returns false if the run came to its end before.
 func killedAtRandom(t *testing.T, rng *rand.Rand, args []string, out string) bool {
 	t.Helper()
 	suffix, moment := ".pcl", time.Duration(rng.IntN(60))*time.Millisecond

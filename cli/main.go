@@ -1,5 +1,5 @@
-// Package cli is the command line of pcl. A program of your own that registers data sets, networks and methods, and
-// then calls [Main], is pcl with those parts in it (docs/own.md).
+// Package cli is the command line of pcl. A program of your own that registers data sets, networks
+// and methods, and then calls [Main], is pcl with those parts in it (docs/own.md).
 package cli
 
 import (
@@ -76,14 +76,16 @@ type commands struct {
 func (*commands) Validate(k *kong.Context) error { return checkFlags(k) }
 
 func newCommands() *commands {
-	several := []string{"method", "params", "increment", "labelset", "timeline", "seed"} // of which a command takes several
+	// of which a command takes several
+	several := []string{"method", "params", "increment", "labelset", "timeline", "seed"}
 	return &commands{
 		Run:     runCmd{Plugins: kong.Plugins{settingFlags(several...)}},
 		Compare: compareCmd{Plugins: kong.Plugins{settingFlags(append(several, "dataset", "scenario")...)}},
 	}
 }
 
-// Main runs the command line in os.Args and ends the program with its exit code; those are listed at cmd/pcl.
+// Main runs the command line in os.Args and ends the program with its exit code; those are listed
+// at cmd/pcl.
 func Main() {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	hangUp := !signal.Ignored(syscall.SIGHUP) // otherwise nohup began the program, which is to outlive its terminal
@@ -107,7 +109,8 @@ func execute(rc *runContext, args []string) int {
 	parser := kong.Must(c,
 		kong.Name("pcl"),
 		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent.\n\n"+
-			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl grid run --time is up."),
+			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl "+
+			"grid run --time is up."),
 		kong.UsageOnError(),
 		kong.Writers(rc.stdout, rc.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -128,7 +131,8 @@ func execute(rc *runContext, args []string) int {
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 
-// typedRules are the rules in Python that a command line names, and not a file. Names in pcl grid only select results.
+// typedRules are the rules in Python that a command line names, and not a file. Names in pcl grid
+// only select results.
 func typedRules(command string, args []string) (names []string) {
 	if strings.HasPrefix(command, "pcl grid") {
 		return nil
@@ -164,10 +168,12 @@ func exitCode(rc *runContext, err error) int {
 	if err == nil {
 		return 0
 	}
-	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
+	// the errors of package pcl begin with its name, which is also the program's
+	text := strings.TrimPrefix(err.Error(), "pcl: ")
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
 	cause := context.Cause(rc.ctx)
-	if cause != nil && text == cause.Error() || strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(text, "interrupted") {
+	if cause != nil && text == cause.Error() || strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(
+		text, "interrupted") {
 		text = "interrupted" // the message says no more than that a context was cancelled, wherever that was
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
@@ -191,7 +197,8 @@ func (versionCmd) Run(rc *runContext) error {
 	return err
 }
 
-// completionCmd prints the lines by which a shell asks this program how a command line may go on, which kongplete answers.
+// completionCmd prints the lines by which a shell asks this program how a command line may go on,
+// which kongplete answers.
 type completionCmd struct{}
 
 // BeforeApply is called by the parser.

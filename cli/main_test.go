@@ -28,7 +28,8 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodels": sameModels, "drawn": drawn},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas,
+			"samemodels": sameModels, "drawn": drawn},
 	})
 }
 
@@ -92,8 +93,8 @@ func jsonHas(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sameModels A.json B checks that the models of runs, a line of JSON each, are those in another file, in the same order: also
-// JSON, or a table of which some lines are of other runs.
+// sameModels A.json B checks that the models of runs, a line of JSON each, are those in another
+// file, in the same order: also JSON, or a table of which some lines are of other runs.
 func sameModels(ts *testscript.TestScript, neg bool, args []string) {
 	rest := ts.ReadFile(args[1])
 	models := regexp.MustCompile(`"model_sha256":"(\w{64})"`).FindAllStringSubmatch(ts.ReadFile(args[0]), -1)

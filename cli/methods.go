@@ -37,7 +37,8 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	return rc.print(c.JSON, list, func(out io.Writer) error {
 		if c.Name != "" {
 			m := list[0]
-			figures := new(table).row("Family", m.Family).row("Cost per step", m.Cost).row("State", m.State).row("Σw", m.SumW).row("Cite", m.Source)
+			figures := new(table).row("Family", m.Family).row("Cost per step", m.Cost).row("State", m.State).row("Σw", m.SumW).
+				row("Cite", m.Source)
 			return explain(out, m.Name+": "+m.Title, m.Rule, figures, m.Params)
 		}
 		t := newTable("NAME", "TITLE", "FAMILY", "COST PER STEP", "STATE", "Σw")
@@ -66,7 +67,8 @@ func listParts(out io.Writer) error {
 
 func explainPart(out io.Writer, part rehearsal.Part) error {
 	p := rehearsal.Describe(part)
-	figures := new(table).row("Chooses", strings.Join(p.Axes, ", ")).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
+	figures := new(table).row("Chooses", strings.Join(p.Axes, ", ")).row("Adds to a step", p.Cost).row("State", p.State).
+		row("Cite", p.Source)
 	return explain(out, "+"+p.Name+": "+p.Title, p.Does, figures, params.Of(part))
 }
 

@@ -50,11 +50,13 @@ func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
 	return c.serve(rc, lab)
 }
 
-// serve runs JupyterLab until an interrupt. JupyterLab then ends without asking, and so do its kernels.
+// serve runs JupyterLab until an interrupt. JupyterLab then ends without asking, and so do its
+// kernels.
 func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	args := c.args(os.Geteuid())
 	if slices.Contains(args, allowRoot) {
-		rc.note("You are root, so all cells run as root. To reach JupyterLab from outside a container, add --jupyter=--ip=0.0.0.0 and publish its port.")
+		rc.note("You are root, so all cells run as root. To reach JupyterLab from outside a container, add " +
+			"--jupyter=--ip=0.0.0.0 and publish its port.")
 	}
 	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
 	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr
@@ -90,9 +92,9 @@ func (c *notebookCmd) args(uid int) []string {
 	return args
 }
 
-// elsewhere reports whether the user's own arguments choose the page or the folder. If they do not, the notebook's
-// folder is the root of JupyterLab, and the address that is printed leads to the notebook, just as a browser that is
-// opened would show it.
+// elsewhere reports whether the user's own arguments choose the page or the folder. If they do not,
+// the notebook's folder is the root of JupyterLab, and the address that is printed leads to the
+// notebook, just as a browser that is opened would show it.
 func (c *notebookCmd) elsewhere() bool {
 	return slices.ContainsFunc(c.Jupyter, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")

@@ -19,8 +19,10 @@ func TestNotebookArguments(t *testing.T) {
 	}{
 		{notebookCmd{Path: "a.ipynb"}, 1000, []string{"-y", "--log-level=WARN", "a.ipynb"}},
 		{notebookCmd{Path: "a.ipynb"}, 0, []string{"-y", "--log-level=WARN", "--allow-root", "a.ipynb"}},
-		{notebookCmd{NoBrowser: true, Jupyter: []string{"--allow-root"}}, 0, []string{"-y", "--log-level=WARN", "--no-browser", "--allow-root"}},
-		{notebookCmd{Path: there}, 1000, []string{"-y", "--log-level=WARN", "--LabApp.default_url=/lab/tree/a%20b.ipynb", there}},
+		{notebookCmd{NoBrowser: true, Jupyter: []string{"--allow-root"}}, 0,
+			[]string{"-y", "--log-level=WARN", "--no-browser", "--allow-root"}},
+		{notebookCmd{Path: there}, 1000,
+			[]string{"-y", "--log-level=WARN", "--LabApp.default_url=/lab/tree/a%20b.ipynb", there}},
 		{notebookCmd{Path: filepath.Dir(there)}, 1000, []string{"-y", "--log-level=WARN", filepath.Dir(there)}},
 		{
 			notebookCmd{Path: there, Jupyter: []string{"--notebook-dir=/"}}, 1000,

@@ -17,7 +17,8 @@ import (
 func TestPrintable(t *testing.T) {
 	const escapes = "\x1b[2J\x1b]0;owned\a\u009b31m\u202e"
 	var said, table bytes.Buffer
-	if code := exitCode(&runContext{ctx: t.Context(), stderr: &said}, errors.New("the file says "+escapes)); code != exitFailure {
+	if code := exitCode(&runContext{ctx: t.Context(), stderr: &said},
+		errors.New("the file says "+escapes)); code != exitFailure {
 		t.Errorf("exit code %d", code)
 	}
 	must.Do(t, newTable("NAME", "TITLE").row("odd"+escapes, "title\n").print(&table))
@@ -33,8 +34,10 @@ func TestPrintable(t *testing.T) {
 
 // TestFigures: what is said of a run's progress fits a narrow terminal.
 func TestFigures(t *testing.T) {
-	halfway := experiment.Progress{Step: 50, Steps: 100, K: 12, Loss: 12.3456, PerSecond: 12345.6, ETA: 99*time.Hour + 59*time.Minute + 59*time.Second}
-	if got, want := figures(halfway), "K=12, loss 12.346, 12346 steps/s, ETA 99h59m59s"; got != want || utf8.RuneCountInString(got) > 55 {
+	halfway := experiment.Progress{Step: 50, Steps: 100, K: 12, Loss: 12.3456, PerSecond: 12345.6,
+		ETA: 99*time.Hour + 59*time.Minute + 59*time.Second}
+	if got, want := figures(halfway), "K=12, loss 12.346, 12346 steps/s, ETA 99h59m59s"; got != want ||
+		utf8.RuneCountInString(got) > 55 {
 		t.Errorf("%q, want %q", got, want)
 	}
 	halfway.K, halfway.Skipped, halfway.PerSecond = 0, 51, 0
@@ -45,7 +48,8 @@ func TestFigures(t *testing.T) {
 
 // TestQuoted lets a shell take the advice apart again.
 func TestQuoted(t *testing.T) {
-	args := []string{"run", "-o", "a b", "it's", "$HOME", "~", "`x`", "#1", "", "*", "a\\b", "[x]", "{a,b}", "é", "x\ny", "tau=1", "!x"}
+	args := []string{"run", "-o", "a b", "it's", "$HOME", "~", "`x`", "#1", "", "*", "a\\b", "[x]", "{a,b}", "é", "x\ny",
+		"tau=1", "!x"}
 	out, err := exec.Command("sh", "-c", "printf '%s|' "+quoted(args...)).Output()
 	if err != nil {
 		t.Skipf("no shell to try: %v", err)

@@ -108,7 +108,8 @@ func onlyFolder(t *testing.T, out string) string {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) // one that was written for a trial
+	// one that was written for a trial
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
 	switch len(entries) {
 	case 0:
 		return ""

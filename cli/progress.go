@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// follow shows which runs are made, and how far each is unless several are made side by side. The run's name is printed on a line
-// of its own. end removes what shows the latest progress.
+// follow shows which runs are made, and how far each is unless several are made side by side. The
+// run's name is printed on a line of its own. end removes what shows the latest progress.
 func follow(rc *runContext, s *experiment.Schedule, label func(int, experiment.Config) string) (end func()) {
 	line := terminal.NewLine(nil)
 	s.OnBegin = func(i int, config experiment.Config) {

@@ -12,7 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TestTypedRules: names in a command are allowed, but not those with which pcl grid selects results of others.
+// TestTypedRules: names in a command are allowed, but not those with which pcl grid selects results
+// of others.
 func TestTypedRules(t *testing.T) {
 	for _, c := range []struct {
 		command, args string
@@ -30,14 +31,17 @@ func TestTypedRules(t *testing.T) {
 	}
 }
 
-// TestRulesOfFiles: a configuration with a rule in Python starts nothing without --allow-code; with it, or named in the command, the
-// rule trains the network of the same rule in Go to the bit.
+// TestRulesOfFiles: a configuration with a rule in Python starts nothing without --allow-code; with
+// it, or named in the command, the rule trains the network of the same rule in Go to the bit.
 func TestRulesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	touched, rules, config := filepath.Join(dir, "touched"), filepath.Join(dir, "rules.py"), filepath.Join(dir, "c.toml")
-	must.Do(t, os.WriteFile(rules, []byte("open("+quote(touched)+", 'w')\n\ndef mean(gram, losses, ids):\n    return [1 / len(ids)] * len(ids)\n"), 0o600))
+	must.Do(t, os.WriteFile(rules,
+		[]byte("open("+quote(touched)+", 'w')\n\ndef mean(gram, losses, ids):\n    return [1 / len(ids)] * len(ids)\n"),
+		0o600))
 	name := "python:" + filepath.ToSlash(rules) + ":mean"
-	must.Do(t, os.WriteFile(config, []byte("dataset = \"glyphs\"\nepochs = 1\nhidden = [8]\nmethod = "+quote(name)+"\n"), 0o600))
+	must.Do(t, os.WriteFile(config, []byte("dataset = \"glyphs\"\nepochs = 1\nhidden = [8]\nmethod = "+quote(name)+"\n"),
+		0o600))
 	run := func(args ...string) *exec.Cmd {
 		return pclCommand(append([]string{"-q", "run", "--backend", "go", "--out", filepath.Join(dir, "runs")}, args...)...)
 	}
@@ -48,7 +52,8 @@ func TestRulesOfFiles(t *testing.T) {
 		t.Fatal("the code was run")
 	}
 	must.Python(t, "numpy")
-	for _, args := range [][]string{{"--config", config, "--allow-code"}, {"--config", config, "--method", "avggrad," + name, "--seed", "7"}} {
+	for _, args := range [][]string{{"--config", config, "--allow-code"},
+		{"--config", config, "--method", "avggrad," + name, "--seed", "7"}} {
 		if cmd := run(args...); cmd.Run() != nil {
 			t.Fatalf("%v: %s", cmd.Args, stderrOf(cmd))
 		}

@@ -40,7 +40,8 @@ type reportCmd struct {
 	nbconvert string   // the program that executes notebooks; empty until it is found
 }
 
-// Validate finds out what the paths name, which has to be of one kind, and checks the name of the page.
+// Validate finds out what the paths name, which has to be of one kind, and checks the name of the
+// page.
 func (c *reportCmd) Validate() (err error) {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"runs"}
@@ -79,7 +80,8 @@ func (c *reportCmd) Validate() (err error) {
 	return checkEnding("--out", c.Out, ".html", ".htm")
 }
 
-// lookAt says what a path names, and lists the notebooks there. A folder of exported tables has no folders in it, as runs would be.
+// lookAt says what a path names, and lists the notebooks there. A folder of exported tables has no
+// folders in it, as runs would be.
 func lookAt(path string) (about string, notebooks []string, err error) {
 	if grid.IsName(path) {
 		return "grids", nil, nil
@@ -145,7 +147,8 @@ func (c *reportCmd) Run(rc *runContext) error {
 	return cmp.Or(versus.Text(rc.stdout, compared), c.finish(rc, c.Out))
 }
 
-// material reads the runs, or the results of grids with the notes beside them, that the paths stand for.
+// material reads the runs, or the results of grids with the notes beside them, that the paths stand
+// for.
 func (c *reportCmd) material() (report.RunsInput, error) {
 	in := report.RunsInput{Title: c.Title, Origin: thisCommand()}
 	if c.about == "runs" {
@@ -190,7 +193,8 @@ func thisCommand() report.Origin {
 // finish prints pages to PDFs if asked to, and says which page to open first.
 func (c *reportCmd) finish(rc *runContext, pages ...string) error {
 	for i := 0; i < len(pages) && c.PDF; i++ {
-		if err := report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+".pdf"); err != nil {
+		if err := report.PDF(rc.ctx, c.browser, pages[i], strings.TrimSuffix(pages[i], filepath.Ext(pages[i]))+
+			".pdf"); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
-// as an error when everything has been written.
+// pages writes the page of one notebook, or a site of several. The page shows cells that failed;
+// they are returned as an error when everything has been written.
 func (c *reportCmd) pages(rc *runContext) (failed error) {
 	first := c.Out
 	if c.All {
@@ -53,7 +53,9 @@ func (c *reportCmd) pages(rc *runContext) (failed error) {
 			return err
 		}
 	} else {
-		if err := atomicfile.Write(c.Out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, thisCommand()) }); err != nil {
+		if err := atomicfile.Write(c.Out, func(w io.Writer) error {
+			return notebooks[0].Write(rc.ctx, w, thisCommand())
+		}); err != nil {
 			return err
 		}
 	}
@@ -120,7 +122,8 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
 }
 
-// convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
+// convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its
+// error.
 func (c *reportCmd) convert(ctx context.Context, n *report.Notebook, folder string) error {
 	args := []string{
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",

@@ -33,10 +33,12 @@ func ended(t *testing.T, cmd *exec.Cmd, code int) {
 	}
 }
 
-// startTwo begins two runs at the same time, of some thousand steps each, and waits until both have been saved.
+// startTwo begins two runs at the same time, of some thousand steps each, and waits until both have
+// been saved.
 func startTwo(t *testing.T, out string) *exec.Cmd {
 	t.Helper()
-	cmd := pclCommand(small(t, "--backend", "go", "--seed", "1,2", "--epochs", "40", "--checkpoint-every", "5", "--jobs", "2", "-o", out)...)
+	cmd := pclCommand(small(t, "--backend", "go", "--seed", "1,2", "--epochs", "40", "--checkpoint-every", "5", "--jobs",
+		"2", "-o", out)...)
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	until(t, "checkpoints of two runs", func() bool {
@@ -62,8 +64,8 @@ func TestJobsInterrupted(t *testing.T) {
 	}
 }
 
-// TestJobsThatCannotSave takes the folders of the runs away, so that nothing can be saved: that is a failure, names
-// the run, and gives no advice that would not work.
+// TestJobsThatCannotSave takes the folders of the runs away, so that nothing can be saved: that is
+// a failure, names the run, and gives no advice that would not work.
 func TestJobsThatCannotSave(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	cmd := startTwo(t, out)

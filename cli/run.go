@@ -84,8 +84,8 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	return diverged(runs)
 }
 
-// prepare opens what the runs need if some are left to be made, and then returns what is shown with the first. It removes
-// what is to be replaced.
+// prepare opens what the runs need if some are left to be made, and then returns what is shown with
+// the first. It removes what is to be replaced.
 func (c *runCmd) prepare(
 	rc *runContext, configs []experiment.Checked, store experiment.Store, schedule experiment.Schedule,
 ) (note string, err error) {
@@ -105,7 +105,9 @@ func (c *runCmd) prepare(
 	if !left {
 		return "", nil
 	}
-	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Config().Model == "resnet18" }) {
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool {
+		return config.Config().Model == "resnet18"
+	}) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
 	set, _, err := c.ready(rc, schedule.Machine, configs, c.Jobs)
@@ -127,7 +129,8 @@ func (c *runCmd) about(set *datasets.Dataset, first experiment.Config) string {
 		return note
 	}
 	if !c.increment {
-		note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: among those of the sample's task, which is then known)", first.Increment)
+		note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: "+
+			"among those of the sample's task, which is then known)", first.Increment)
 	}
 	if first.Tasks == 1 {
 		note += "\n" + oneTask(first.Dataset, len(set.Classes))

@@ -32,7 +32,8 @@ type machineFlags struct {
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients,
+		Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,8 @@ func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
 	return b, nil
 }
 
-// share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
+// share gives each of several runs at the same time its part of the cores, unless the flags say
+// what each has.
 func (m *machineFlags) share(jobs int) {
 	if jobs > 1 && m.Clients == 0 && m.Threads == 0 {
 		m.Clients = max(1, runtime.GOMAXPROCS(0)/jobs)
@@ -49,13 +51,15 @@ func (m *machineFlags) share(jobs int) {
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
 func (m *machineFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
-	return &experiment.Machine{DataDir: dataDir, Progress: rc.progress(), Open: func(context.Context) (b *backend.Backend, err error) {
-		return m.open(rc)
-	}}
+	return &experiment.Machine{DataDir: dataDir, Progress: rc.progress(),
+		Open: func(context.Context) (b *backend.Backend, err error) {
+			return m.open(rc)
+		}}
 }
 
 // ready opens the data set and the backend, and checks that the scenarios fit the data set.
-func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked, jobs int) (*datasets.Dataset, *backend.Backend, error) {
+func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, configs []experiment.Checked,
+	jobs int) (*datasets.Dataset, *backend.Backend, error) {
 	first := configs[0].Config()
 	set, err := machine.Pictures(rc.ctx, first)
 	if err != nil {
@@ -74,8 +78,9 @@ func (m *machineFlags) ready(rc *runContext, machine *experiment.Machine, config
 	return set, b, err
 }
 
-// collect makes the runs that are not finished, shows how far they are, and returns the results of all in their order. An
-// interrupt waits until the runs in progress have been saved. note is shown with the first that is made.
+// collect makes the runs that are not finished, shows how far they are, and returns the results of
+// all in their order. An interrupt waits until the runs in progress have been saved. note is shown
+// with the first that is made.
 func collect(
 	rc *runContext, configs []experiment.Checked, store experiment.Store, schedule experiment.Schedule, note string,
 ) ([]*results.Run, error) {
@@ -117,7 +122,8 @@ func advised(err error) error {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return fmt.Errorf("%w; %s", err, goOn())
 	case errors.Is(err, experiment.ErrForeign):
-		return fmt.Errorf("%w (move it elsewhere, make the runs in another folder with --out, or put them in its place with pcl run --replace)", err)
+		return fmt.Errorf("%w (move it elsewhere, make the runs in another folder with --out, or put them in its place "+
+			"with pcl run --replace)", err)
 	}
 	return err
 }

@@ -30,7 +30,8 @@ func printTable(out io.Writer, runs []*results.Run) error {
 		for _, m := range results.Metrics {
 			cells = append(cells, spread(g.Moment(m.Of)))
 		}
-		t.row(append(cells, fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))...)
+		t.row(append(cells, fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean),
+			fmt.Sprintf("%.0f", 1000/ms.Mean))...)
 	}
 	err := t.print(out)
 	fmt.Fprintln(out, strings.Join(about, "; ")+"; ± population standard deviation over the runs.")
@@ -56,7 +57,8 @@ func printSituations(rc *runContext, runs []*results.Run) error {
 			return versus.Text(rc.stdout, all)
 		}
 	case len(seeds) > 1:
-		fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
+		fmt.Fprintln(rc.stdout,
+			"Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
 	}
 	return nil
 }

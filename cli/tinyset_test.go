@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// tinySet writes a data folder whose mnist-test80 has sixty noisy images of each class, which a process reads in no
-// time: the built-in set takes it a second to draw.
+// tinySet writes a data folder whose mnist-test80 has sixty noisy images of each class, which a
+// process reads in no time: the built-in set takes it a second to draw.
 func tinySet(t *testing.T) string {
 	t.Helper()
 	const classes, each, pixels = 10, 60, 28 * 28

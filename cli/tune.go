@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
-// tuneCmd is `pcl tune`, which makes the runs of the candidates of a tuning and picks the best ones.
+// tuneCmd is `pcl tune`, which makes the runs of the candidates of a tuning and picks the best
+// ones.
 type tuneCmd struct {
 	Tuning string `arg:"" optional:"" default:"tune" help:"TOML file of a tuning (default: the one that is built in)."`
 	Dir    string `short:"d" default:"grid" type:"path" help:"Folder of the runs (default: ${default}). pcl grid run makes runs of a tuning too, on several machines."`
@@ -32,7 +33,8 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if err := g.Expand(); err != nil {
 		return err
 	}
-	failed := c.work(rc, []*grid.Grid{g}, experiment.Store{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3}, experiment.Schedule{})
+	failed := c.work(rc, []*grid.Grid{g}, experiment.Store{Dir: c.Dir, CheckpointEvery: 500, Attempts: 3},
+		experiment.Schedule{})
 	r, err := g.Results(c.Dir)
 	if err != nil {
 		return err

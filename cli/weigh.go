@@ -13,9 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
-// weighCmd is `pcl weigh`. It answers problems that it reads as JSON, one a line, until the input ends. Other
-// implementations can be compared with it, and programs in other languages can use it as a server; docs/python.md has
-// the protocol.
+// weighCmd is `pcl weigh`. It answers problems that it reads as JSON, one a line, until the input
+// ends. Other implementations can be compared with it, and programs in other languages can use it
+// as a server; docs/python.md has the protocol.
 type weighCmd struct {
 	Method string   `required:"" help:"Method; pcl methods lists them."`
 	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; may be repeated."`
@@ -31,7 +31,8 @@ func (c *weighCmd) Run(rc *runContext) error {
 	w := &weigher{rule}
 	sayWhatIsLeftOut(rc, c.Method, rule)
 	if rule.Follows() {
-		rc.note("pcl weigh: %s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", c.Method)
+		rc.note("pcl weigh: %s learns from the losses of the same batches after each step: without \"losses_after\" its "+
+			"weights do not change", c.Method)
 	}
 	if c.State == "" {
 		return w.serve(rc.stdin, rc.stdout)
@@ -61,16 +62,17 @@ type weigher struct{ rule *weigh.Rule }
 
 type answer struct {
 	Weights []float64 `json:"weights"`
-	// Dropped are the ids of the rows that were left out, because their gradient is negligible beside the longest.
+	// Dropped are the ids of the rows that were left out, because their gradient is negligible
+	// beside the longest.
 	Dropped []int `json:"dropped,omitempty"`
-	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null if only the Gram
-	// matrix was given, or if it was not wanted.
+	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null
+	// if only the Gram matrix was given, or if it was not wanted.
 	Direction   []float64      `json:"direction"`
 	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
-// emgdStatement is a certificate of package emgd as JSON. Rows in active and dropped are counted from 0. Slacks are in units
-// of 4^exponent; an exponent of 0 is left out.
+// emgdStatement is a certificate of package emgd as JSON. Rows in active and dropped are counted
+// from 0. Slacks are in units of 4^exponent; an exponent of 0 is left out.
 type emgdStatement struct {
 	Sigma     []float64 `json:"sigma"`
 	Slacks    []float64 `json:"slacks"`
@@ -107,6 +109,7 @@ func (w *weigher) answer(q *request) (*answer, error) {
 // sayWhatIsLeftOut tells the user if the method does more than compute weights.
 func sayWhatIsLeftOut(rc *runContext, name string, rule *weigh.Rule) {
 	if more := rule.LeavesOut(); len(more) > 0 {
-		rc.note("%s: %s also has %s, which this command leaves out: the weights are those for the rows as given", rc.command, name, strings.Join(more, " and "))
+		rc.note("%s: %s also has %s, which this command leaves out: the weights are those for the rows as given", rc.command,
+			name, strings.Join(more, " and "))
 	}
 }

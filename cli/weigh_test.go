@@ -25,8 +25,8 @@ func withSigma(problem, sigma string) string {
 	return strings.TrimSuffix(problem, "}") + `,"sigma":` + sigma + "}"
 }
 
-// TestWeightsOracles compares with numbers that were computed independently of this library and rounded to
-// six decimals. In the base problem all floors lie below the weights.
+// TestWeightsOracles compares with numbers that were computed independently of this library and
+// rounded to six decimals. In the base problem all floors lie below the weights.
 func TestWeightsOracles(t *testing.T) {
 	third, quarter := []string{"floor=0.3333333333333333"}, []string{"floor=0.25"}
 	for _, c := range []struct {
@@ -39,22 +39,34 @@ func TestWeightsOracles(t *testing.T) {
 	}{
 		{"MGDA", "mgda", nil, base, []float64{.6, .4}, nil, []float64{1, 1}},
 		{"MGDA from J", "mgda", nil, baseJ, []float64{.6, .4}, []float64{0, 1, 1}, nil},
-		{"σ uniform", "emgd-gmc", nil, withSigma(baseJ, "[0.5,0.5]"), []float64{1.2, .8}, []float64{0, 2, 2}, []float64{.5, .5}},
-		{"σ .25 .75", "emgd-gmc", nil, withSigma(baseJ, "[0.25,0.75]"), []float64{1.253012, .915663}, []float64{.481928, 2.168675, 2.168675}, nil},
-		{"σ .75 .25", "emgd-gs", nil, withSigma(baseJ, "[0.75,0.25]"), []float64{1.105691, .682927}, []float64{-.325203, 1.788618, 1.788618}, nil},
-		{"σ 1 0 is GEM", "emgd-gmc", nil, withSigma(baseJ, "[1,0]"), []float64{1, .578947}, []float64{-.526316, 1.578947, 1.578947}, nil},
+		{"σ uniform", "emgd-gmc", nil, withSigma(baseJ, "[0.5,0.5]"), []float64{1.2, .8}, []float64{0, 2, 2},
+			[]float64{.5, .5}},
+		{"σ .25 .75", "emgd-gmc", nil, withSigma(baseJ, "[0.25,0.75]"), []float64{1.253012, .915663},
+			[]float64{.481928, 2.168675, 2.168675}, nil},
+		{"σ .75 .25", "emgd-gs", nil, withSigma(baseJ, "[0.75,0.25]"), []float64{1.105691, .682927},
+			[]float64{-.325203, 1.788618, 1.788618}, nil},
+		{"σ 1 0 is GEM", "emgd-gmc", nil, withSigma(baseJ, "[1,0]"), []float64{1, .578947},
+			[]float64{-.526316, 1.578947, 1.578947}, nil},
 		{"σ .25 .75, floor", "emgd-gmc", third, withSigma(baseJ, "[0.25,0.75]"), []float64{1.253012, .915663}, nil, nil},
-		{"σ .75 .25, release", "emgd-gmc", []string{"floor=release"}, withSigma(baseJ, "[0.75,0.25]"), []float64{1.105691, .682927}, nil, nil},
-		{"GMC τ=5", "emgd-gmc", nil, baseJ, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}, []float64{.405077, .594923}},
-		{"GMC τ=1", "emgd-gmc", []string{"tau=1"}, baseJ, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}, []float64{.127664, .872336}},
+		{"σ .75 .25, release", "emgd-gmc", []string{"floor=release"}, withSigma(baseJ, "[0.75,0.25]"),
+			[]float64{1.105691, .682927}, nil, nil},
+		{"GMC τ=5", "emgd-gmc", nil, baseJ, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479},
+			[]float64{.405077, .594923}},
+		{"GMC τ=1", "emgd-gmc", []string{"tau=1"}, baseJ, []float64{1.251119, .963249},
+			[]float64{.775018, 2.214369, 2.214369}, []float64{.127664, .872336}},
 		{"GMC τ=1, floor", "emgd-gmc", append([]string{"tau=1"}, third...), baseJ, []float64{1.251119, .963249}, nil, nil},
 		{"GS τ=1", "emgd-gs", []string{"tau=1"}, base, []float64{1.2, .8}, nil, []float64{.5, .5}},
 		{"three: MGDA", "mgda", nil, threeJ, []float64{.8, .2, 0}, []float64{.8, .4, 0}, nil},
-		{"three: σ .2 .3 .5", "emgd-gs", nil, withSigma(threeJ, "[0.2,0.3,0.5]"), []float64{3.2, 1.2, 0}, []float64{3.2, 2.4, 0}, nil},
-		{"three: GS τ=1", "emgd-gs", []string{"tau=1"}, threeJ, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}, []float64{.25331, .25331, .49338}},
-		{"three: GMC τ=5", "emgd-gmc", nil, threeJ, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}, []float64{.269307, .328933, .40176}},
-		{"three: GMC, release", "emgd-gmc", []string{"floor=release"}, threeJ, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}, nil},
-		{"three: GMC, floor 1/4", "emgd-gmc", quarter, threeJ, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}, nil},
+		{"three: σ .2 .3 .5", "emgd-gs", nil, withSigma(threeJ, "[0.2,0.3,0.5]"), []float64{3.2, 1.2, 0},
+			[]float64{3.2, 2.4, 0}, nil},
+		{"three: GS τ=1", "emgd-gs", []string{"tau=1"}, threeJ, []float64{3.158187, .789547, 0},
+			[]float64{3.158187, 1.579094, 0}, []float64{.25331, .25331, .49338}},
+		{"three: GMC τ=5", "emgd-gmc", nil, threeJ, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0},
+			[]float64{.269307, .328933, .40176}},
+		{"three: GMC, release", "emgd-gmc", []string{"floor=release"}, threeJ, []float64{2.519486, .672002, .25},
+			[]float64{3.019486, 1.844004, .25}, nil},
+		{"three: GMC, floor 1/4", "emgd-gmc", quarter, threeJ, []float64{2.519486, .672002, .25},
+			[]float64{3.019486, 1.844004, .25}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := []string{"weigh", "--method", c.method}
@@ -117,7 +129,8 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	in := `{"jacobian":[[1e7,0],[-1e-6,5e-7]],"ids":[3,8]}`
 	got, text, _, _ := answerTo(t, "emgd-gs", in)
 	c := got.Certificate
-	if c == nil || c.Status != "rows-dropped" || c.Slacks[1] != -10 || len(c.Dropped) != 1 || c.Dropped[0] != 1 || len(got.Dropped) != 1 || got.Dropped[0] != 8 {
+	if c == nil || c.Status != "rows-dropped" || c.Slacks[1] != -10 || len(c.Dropped) != 1 || c.Dropped[0] != 1 ||
+		len(got.Dropped) != 1 || got.Dropped[0] != 8 {
 		t.Fatal(text)
 	}
 	if strings.Contains(c.Message, "decreases every loss in") || !strings.Contains(c.Message, "row 1") {
@@ -128,10 +141,12 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	}
 }
 
-// TestWeightsSayWhatIsMissing: one line for methods of which weights are not all, and none for others.
+// TestWeightsSayWhatIsMissing: one line for methods of which weights are not all, and none for
+// others.
 func TestWeightsSayWhatIsMissing(t *testing.T) {
 	in := `{"jacobian":[[1,2],[3,4]],"losses":[1,2]}`
-	for name, want := range map[string]string{"famo": "losses_after", "der-pp": "its own loss", "icarl": "rule of prediction", "gss": "samples for the memory", "mgda": "", "emgd-gmc": ""} {
+	for name, want := range map[string]string{"famo": "losses_after", "der-pp": "its own loss",
+		"icarl": "rule of prediction", "gss": "samples for the memory", "mgda": "", "emgd-gmc": ""} {
 		_, _, stderr, code := answerTo(t, name, in+"\n"+in)
 		if code != 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != min(1, len(want)) {
 			t.Errorf("%s: exit code %d, %q; want one line with %q", name, code, stderr, want)
@@ -144,8 +159,10 @@ func TestWeightsSayWhatIsMissing(t *testing.T) {
 func FuzzWeights(f *testing.F) {
 	for _, in := range []string{
 		"", "null", "[]", base, baseJ + "\n" + threeJ, withSigma(base, "[0.5,0.5]"), `{"jacobian":[[0,0],[1e-160,0]]}`,
-		`{"jacobian":[[1e154,1],[-1e154,1]],"losses":[1,0],"ids":[0,3]}`, `{"gram":[[1e308,0],[0,1e308]],"losses":[1e-300,1e300]}`,
-		`{"gram":[[1,1],[1,1]],"sigma":[0,1e-300],"ids":[-1,1]}`, `{"gram":[[5e-324,0],[0,1]],"losses":[0,0]}`, `{"jacobian":[null,[1]]}`,
+		`{"jacobian":[[1e154,1],[-1e154,1]],"losses":[1,0],"ids":[0,3]}`,
+		`{"gram":[[1e308,0],[0,1e308]],"losses":[1e-300,1e300]}`,
+		`{"gram":[[1,1],[1,1]],"sigma":[0,1e-300],"ids":[-1,1]}`, `{"gram":[[5e-324,0],[0,1]],"losses":[0,0]}`,
+		`{"jacobian":[null,[1]]}`,
 	} {
 		for i := range fuzzed {
 			f.Add([]byte(in), uint8(i))

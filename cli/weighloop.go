@@ -13,13 +13,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
-// request is one line of the input: a problem, which holds the Jacobian J, with K rows, or the Gram matrix JJᵀ; or one of the other words that docs/python.md explains.
+// request is one line of the input: a problem, which holds the Jacobian J, with K rows, or the Gram
+// matrix JJᵀ; or one of the other words that docs/python.md explains.
 type request struct {
 	Jacobian [][]float64 `json:"jacobian"`
 	Gram     [][]float64 `json:"gram"`
 	Losses   []float64   `json:"losses"`
-	// LossesAfter are the losses of the same batches after the step, for methods that learn from them (famo). Without
-	// a Jacobian or a Gram matrix they belong to the problem before.
+	// LossesAfter are the losses of the same batches after the step, for methods that learn from
+	// them (famo). Without a Jacobian or a Gram matrix they belong to the problem before.
 	LossesAfter []float64 `json:"losses_after"`
 	// Sigma are elastic factors to use instead of those that emgd-gmc and emgd-gs would compute.
 	Sigma []float64 `json:"sigma"`
@@ -38,8 +39,9 @@ type refusal struct {
 	Problem int    `json:"problem"` // the number of the request, counted from 1
 }
 
-// serve answers a request on each line until the input ends. An error in one of them is an answer too, and the first of them
-// the error that serve returns. Answers are written as soon as no more input is waiting.
+// serve answers a request on each line until the input ends. An error in one of them is an answer
+// too, and the first of them the error that serve returns. Answers are written as soon as no more
+// input is waiting.
 func (w *weigher) serve(from io.Reader, to io.Writer) (refused error) {
 	in, out := bufio.NewReaderSize(from, 1<<16), bufio.NewWriter(to)
 	answers := json.NewEncoder(out)
@@ -118,7 +120,8 @@ func (q *request) check() error {
 			words++
 		}
 	}
-	others := q.isProblem() || q.Losses != nil || q.LossesAfter != nil || q.Sigma != nil || q.IDs != nil || q.Direction != ""
+	others := q.isProblem() || q.Losses != nil || q.LossesAfter != nil || q.Sigma != nil || q.IDs != nil ||
+		q.Direction != ""
 	if words > 1 || words == 1 && others {
 		return errors.New(`"end", "save" and "load" stand alone in their line`)
 	}
@@ -130,7 +133,8 @@ func (q *request) check() error {
 
 // problem converts a request to the form that rules take.
 func (q *request) problem() (*weigh.Problem, error) {
-	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs, NoDirection: q.Direction == "none"}
+	in := &weigh.Problem{Rows: q.Jacobian, Losses: q.Losses, After: q.LossesAfter, Sigma: q.Sigma, IDs: q.IDs,
+		NoDirection: q.Direction == "none"}
 	for i, row := range q.Gram {
 		if len(row) != len(q.Gram) {
 			return nil, fmt.Errorf("gram row %d has %d entries for %d rows", i+1, len(row), len(q.Gram))

@@ -35,18 +35,24 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// TestServerGoesOn: each line that is refused is answered by an error, which speaks of the input instead of Go, and the others
-// as if it had not been there.
+// TestServerGoesOn: each line that is refused is answered by an error, which speaks of the input
+// instead of Go, and the others as if it had not been there.
 func TestServerGoesOn(t *testing.T) {
 	bad := []string{
-		`{"gram":[[1,NaN],[0,1]]}`, `nonsense`, `{"gram":[[1,2]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1e308,0],[0,-1]]}`, `[1]`, `{}`, `"a"`,
-		`{"gram":[[1,0],[0,1]],"ids":[1,1]}`, `{"gram":[[1,0],[0,1]],"losses_after":[1]}`, `{"jacobian":[[1.7e308,0],[1.7e308,1e300]]}`,
-		`{"end":5}`, `{"end":false}`, `{"load":{}}`, `{"save":true,"gram":[[1]]}`, `{"gram":[[1]],"direction":"up"}`, `{"ids":[1]}`, `}`, `]]`, "\x00",
+		`{"gram":[[1,NaN],[0,1]]}`, `nonsense`, `{"gram":[[1,2]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1e308,0],[0,-1]]}`,
+		`[1]`, `{}`, `"a"`,
+		`{"gram":[[1,0],[0,1]],"ids":[1,1]}`, `{"gram":[[1,0],[0,1]],"losses_after":[1]}`,
+		`{"jacobian":[[1.7e308,0],[1.7e308,1e300]]}`,
+		`{"end":5}`, `{"end":false}`, `{"load":{}}`, `{"save":true,"gram":[[1]]}`, `{"gram":[[1]],"direction":"up"}`,
+		`{"ids":[1]}`, `}`, `]]`, "\x00",
 		`{"gram":[[1,0],[0,1]],"frame":null}`, `{"frame":{"dtype":"float16","rows":1,"columns":1,"bytes":0}}`,
-		`{"jacobian":[[null],[1]]}`, `{"jacobian":[[1],[NaN]]}`, `{"jacobian":[[1,1e999]]}`, `{"jacobian":[["1"]]}`, `{"jacobian":[1,2]}`,
+		`{"jacobian":[[null],[1]]}`, `{"jacobian":[[1],[NaN]]}`, `{"jacobian":[[1,1e999]]}`, `{"jacobian":[["1"]]}`,
+		`{"jacobian":[1,2]}`,
 		`{"jacobian":[[1,2],[1]]}`, `{"jacobian":[[]]}`, `{"jacobian":[]}`, `{"jacobian":null}`, `{"gram":[[1,0],[null,1]]}`,
-		`{"gram":[[1,0],[0.5,1]]}`, `{"gram":[]}`, `{"gram":[[1]],"losses":[null]}`, `{"gram":[[1]],"ids":[1.5]}`, `{"gram":[[1]],"sigma":[1,1]}`,
-		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`, `{"gram":[[1,2],[2,1]]}`, `{"gram":[[1]],"jacobian":[[1]]}`, `[[1]]`, `{"gram":[[1]],"losses":3}`,
+		`{"gram":[[1,0],[0.5,1]]}`, `{"gram":[]}`, `{"gram":[[1]],"losses":[null]}`, `{"gram":[[1]],"ids":[1.5]}`,
+		`{"gram":[[1]],"sigma":[1,1]}`,
+		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`, `{"gram":[[1,2],[2,1]]}`, `{"gram":[[1]],"jacobian":[[1]]}`, `[[1]]`,
+		`{"gram":[[1]],"losses":3}`,
 		`{"gram":[[1]]} {"gram":[[1]]}`,
 	}
 	good := []string{baseJ + "\n", base + "\n", threeJ + "\n"}
@@ -87,7 +93,8 @@ func TestServerGoesOn(t *testing.T) {
 
 // TestServerWords: streams that end, states, losses after a step, and the end.
 func TestServerWords(t *testing.T) {
-	got := must.Get(served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n"))(t)
+	got := must.Get(served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`,
+		"\n", `{"losses_after":[1]}`, "\n"))(t)
 	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`)
 	if !strings.Contains(got[2], `"norms":{"8":2}`) {
 		t.Errorf("the stream that ended is still in %s", got[2])
@@ -113,10 +120,12 @@ func TestServerLines(t *testing.T) {
 	if err == nil {
 		t.Error("no error at the end")
 	}
-	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":4,"problem":2}`, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":6,"problem":4}`)
+	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":4,"problem":2}`,
+		`{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":6,"problem":4}`)
 }
 
-// TestServerAnswersAtOnce: a client that waits for each answer, with part of the next request sent, gets it.
+// TestServerAnswersAtOnce: a client that waits for each answer, with part of the next request sent,
+// gets it.
 func TestServerAnswersAtOnce(t *testing.T) {
 	rule := must.Get(weigh.New("emgd-gmc", nil, 1))(t)
 	inR, inW := io.Pipe()
@@ -133,7 +142,8 @@ func TestServerAnswersAtOnce(t *testing.T) {
 		rest += in
 		for strings.Contains(rest, "\n") {
 			_, rest, _ = strings.Cut(rest, "\n")
-			if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "weights") && !strings.Contains(line, "error") {
+			if line, err := answers.ReadString('\n'); err != nil ||
+				!strings.Contains(line, "weights") && !strings.Contains(line, "error") {
 				t.Fatalf("%q %v", line, err)
 			}
 		}

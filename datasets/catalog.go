@@ -149,8 +149,10 @@ func emnist(name, title string, files []File) Info {
 	return Info{Name: name, Title: title, Classes: 62, Height: 28, Width: 28, Channels: 1, Files: files,
 		Source:  "https://www.nist.gov/itl/products-and-services/emnist-dataset",
 		Licence: "derived from NIST Special Database 19 (US public domain); cite Cohen et al. 2017",
-		Cite:    "G. Cohen, S. Afshar, J. Tapson, A. van Schaik. EMNIST: an extension of MNIST to handwritten letters. arXiv:1702.05373, 2017",
-		Downloads: []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746, SHA256: "fb9bb67e33772a9cc0b895e4ecf36d2cf35be8b709693c3564cea2a019fcda8e",
+		Cite: "G. Cohen, S. Afshar, J. Tapson, A. van Schaik. EMNIST: an extension of MNIST to handwritten letters. " +
+			"arXiv:1702.05373, 2017",
+		Downloads: []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746,
+			SHA256:  "fb9bb67e33772a9cc0b895e4ecf36d2cf35be8b709693c3564cea2a019fcda8e",
 			SumFrom: sumsFrom + "; NIST publishes none", folder: "emnist", keep: keepEMNIST}}}
 }
 
@@ -158,9 +160,11 @@ func mnist(name, title string, files []File) Info {
 	i := Info{Name: name, Title: title, Classes: 10, Height: 28, Width: 28, Channels: 1, Files: files,
 		Source:  "http://yann.lecun.com/exdb/mnist/ (mirror: ossci-datasets)",
 		Licence: "free for research; cite LeCun et al. 1998",
-		Cite:    "Y. LeCun, L. Bottou, Y. Bengio, P. Haffner. Gradient-based learning applied to document recognition. Proceedings of the IEEE 86(11), 1998"}
+		Cite: "Y. LeCun, L. Bottou, Y. Bengio, P. Haffner. Gradient-based learning applied to document recognition. " +
+			"Proceedings of the IEEE 86(11), 1998"}
 	for _, f := range files { // the downloads are the files themselves
-		i.Downloads = append(i.Downloads, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, SHA256: f.sum(),
+		i.Downloads = append(i.Downloads, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes,
+			SHA256:  f.sum(),
 			SumFrom: sumsFrom + "; the authors publish none", folder: "mnist"})
 	}
 	return i
@@ -169,10 +173,12 @@ func mnist(name, title string, files []File) Info {
 func cifar(name, title string, classes int, files []File, download Source) Info {
 	download.SumFrom = sumsFrom
 	download.keep = func(member string) (string, bool) { return strings.CutPrefix(member, download.folder+"/") }
-	return Info{Name: name, Title: title, Classes: classes, Height: 32, Width: 32, Channels: 3, Files: files, Downloads: []Source{download},
-		Source:  "https://www.cs.toronto.edu/~kriz/cifar.html",
-		Licence: "research use; cite Krizhevsky 2009",
-		Cite:    "A. Krizhevsky. Learning multiple layers of features from tiny images. Technical report, University of Toronto, 2009"}
+	return Info{Name: name, Title: title, Classes: classes, Height: 32, Width: 32, Channels: 3, Files: files,
+		Downloads: []Source{download},
+		Source:    "https://www.cs.toronto.edu/~kriz/cifar.html",
+		Licence:   "research use; cite Krizhevsky 2009",
+		Cite: "A. Krizhevsky. Learning multiple layers of features from tiny images. Technical report, University of " +
+			"Toronto, 2009"}
 }
 
 func tinyImageNet(name, title string, side int) Info {
@@ -187,14 +193,17 @@ func tinyImageNet(name, title string, side int) Info {
 			{Path: tinyFolder + "/val/images/", Samples: tinyTestSamples},
 			{Path: tinyFolder + "/train/", Samples: tinyTrainSamples},
 		},
-		Downloads: []Source{{URL: source, Bytes: 248100043, SHA256: "6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
+		Downloads: []Source{{URL: source, Bytes: 248100043,
+			SHA256:  "6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
 			SumFrom: "public projects that agree on it; Stanford publishes none", folder: tinyFolder, keep: keepTiny}}}
 }
 
 var (
 	emnistTest = []File{
-		{Path: "emnist/emnist-byclass-test-images-idx3-ubyte.gz", Bytes: 28908322, SHA256: "5ec835bd5d5b1a66378a132e727fef20fe994b3cc666899befcca5ac766f50cd", Samples: emnistTestSamples},
-		{Path: "emnist/emnist-byclass-test-labels-idx1-ubyte.gz", Bytes: 81839, SHA256: "501e305eeeacb093b162592d80e8a2632040872360fa6d85cfcb2200d91ca92a", Samples: emnistTestSamples},
+		{Path: "emnist/emnist-byclass-test-images-idx3-ubyte.gz", Bytes: 28908322,
+			SHA256: "5ec835bd5d5b1a66378a132e727fef20fe994b3cc666899befcca5ac766f50cd", Samples: emnistTestSamples},
+		{Path: "emnist/emnist-byclass-test-labels-idx1-ubyte.gz", Bytes: 81839,
+			SHA256: "501e305eeeacb093b162592d80e8a2632040872360fa6d85cfcb2200d91ca92a", Samples: emnistTestSamples},
 	}
 	emnistTrain = []File{
 		{Path: "emnist/emnist-byclass-train-images-idx3-ubyte.gz", Samples: emnistTrainSamples},
@@ -202,12 +211,16 @@ var (
 	}
 
 	mnistTest = []File{
-		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3", other: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6", Samples: mnistTestSamples},
-		{Path: "mnist/t10k-labels-idx1-ubyte.gz", Bytes: 4542, MD5: "ec29112dd5afa0611ce80d1b7f02629c", other: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", Samples: mnistTestSamples},
+		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3",
+			other: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6", Samples: mnistTestSamples},
+		{Path: "mnist/t10k-labels-idx1-ubyte.gz", Bytes: 4542, MD5: "ec29112dd5afa0611ce80d1b7f02629c",
+			other: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", Samples: mnistTestSamples},
 	}
 	mnistTrain = []File{
-		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873", other: "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", Samples: mnistTrainSamples},
-		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432", other: "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c", Samples: mnistTrainSamples},
+		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+			other: "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", Samples: mnistTrainSamples},
+		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432",
+			other: "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c", Samples: mnistTrainSamples},
 	}
 )
 
@@ -228,8 +241,10 @@ var (
 		SHA256: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd", folder: "cifar-10-batches-bin"}
 
 	cifar100Files = []File{
-		{Path: "cifar-100-binary/train.bin", Bytes: 153700000, MD5: "6172c7755cfe09b2fe270c85cebc1b15", other: "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29", Samples: cifarTrainSamples},
-		{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898", other: "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a", Samples: cifarTestSamples},
+		{Path: "cifar-100-binary/train.bin", Bytes: 153700000, MD5: "6172c7755cfe09b2fe270c85cebc1b15",
+			other: "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29", Samples: cifarTrainSamples},
+		{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898",
+			other: "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a", Samples: cifarTestSamples},
 		{Path: "cifar-100-binary/fine_label_names.txt"},
 	}
 	cifar100Download = Source{URL: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz", Bytes: 168513733,
@@ -240,11 +255,13 @@ var catalog = []entry{
 	generated("glyphs", "Glyphs", "", glyphs.Config{}),
 	generated("glyphs-tune", "Glyphs for tuning", ", with other draws and weaker distortions than glyphs", tuningGlyphs),
 	{Info: emnist("emnist-byclass", "EMNIST ByClass", slices.Concat(emnistTrain, emnistTest)), format: emnistFormat},
-	{Info: emnist("emnist-byclass-test80", "EMNIST ByClass (official test file split 80/20)", emnistTest), format: test80{emnistFormat}},
+	{Info: emnist("emnist-byclass-test80", "EMNIST ByClass (official test file split 80/20)", emnistTest),
+		format: test80{emnistFormat}},
 	{Info: mnist("mnist", "MNIST", slices.Concat(mnistTrain, mnistTest)), format: mnistFormat},
 	{Info: mnist("mnist-test80", "MNIST (official test file split 80/20)", mnistTest), format: test80{mnistFormat}},
 	{Info: cifar("cifar-10", "CIFAR-10", 10, cifar10Files, cifar10Download), format: cifar10Format},
 	{Info: cifar("cifar-100", "CIFAR-100", 100, cifar100Files, cifar100Download), format: cifar100Format},
 	{Info: tinyImageNet("tiny-imagenet", "Tiny ImageNet", tinySide), format: tinyFormat{}},
-	{Info: tinyImageNet("tiny-imagenet-32", "Tiny ImageNet (at half the resolution)", tinySide/2), format: tinyFormat{halved: true}},
+	{Info: tinyImageNet("tiny-imagenet-32", "Tiny ImageNet (at half the resolution)", tinySide/2),
+		format: tinyFormat{halved: true}},
 }

@@ -36,7 +36,9 @@ type Dataset struct {
 	Source  string // where it comes from
 	Licence string // its terms in one line
 	Cite    string // the publication to cite
-	SHA256  string // of the files of a user's own set, or of a part of the official files of a set of the catalogue ([Info])
+	// of the files of a user's own set, or of a part of the official files of a set of the
+	// catalogue ([Info])
+	SHA256 string
 
 	// The size of the images. A set of vectors has the length Vector instead, and no height, width
 	// and channels.
@@ -145,7 +147,9 @@ type Options struct {
 	Dir      string    // data folder; "" means $PARALLELCL_DATA, or parallelcl/data in the user's cache folder
 	Seed     uint64    // seed of generated sets (glyphs); sets read from files do not depend on it
 	Progress io.Writer // progress of Fetch; nil means silence
-	Side     int       // what a folder's images are brought to whose name says no size, unless all are alike and small; 0 stands for 32
+	// what a folder's images are brought to whose name says no size, unless all are alike and
+	// small; 0 stands for 32
+	Side int
 }
 
 // dir returns the data folder.

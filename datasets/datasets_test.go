@@ -26,11 +26,13 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("the first set is %q; want the default one", List()[0].Name)
 	}
 	for _, i := range List() {
-		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 || (len(i.Files) == 0) != (len(i.Downloads) == 0) {
+		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 ||
+			(len(i.Files) == 0) != (len(i.Downloads) == 0) {
 			t.Errorf("%s: incomplete: %+v", i.Name, i)
 		}
 		for _, s := range i.Downloads {
-			if s.Bytes == 0 || len(s.SHA256) != 64 || !strings.HasPrefix(s.URL, "https://") || s.SumFrom == "" || s.folder == "" {
+			if s.Bytes == 0 || len(s.SHA256) != 64 || !strings.HasPrefix(s.URL, "https://") || s.SumFrom == "" ||
+				s.folder == "" {
 				t.Errorf("%s: incomplete download %+v", i.Name, s)
 			}
 		}
@@ -44,10 +46,12 @@ func TestCatalogue(t *testing.T) {
 			continue
 		}
 		_, err := Open(t.Context(), i.Name, Options{Dir: dir})
-		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "pcl data fetch "+i.Name) {
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) ||
+			!strings.Contains(err.Error(), "pcl data fetch "+i.Name) {
 			t.Errorf("%s: error %v", i.Name, err)
 		}
-		if missing, err := MissingFiles(i.Name, Options{Dir: dir}); err != nil || len(missing) != len(i.Files) || slices.Contains(missing, "changed") {
+		if missing, err := MissingFiles(i.Name, Options{Dir: dir}); err != nil || len(missing) != len(i.Files) ||
+			slices.Contains(missing, "changed") {
 			t.Errorf("%s: missing are %v, %v", i.Name, missing, err)
 		}
 	}
@@ -85,7 +89,8 @@ func TestGlyphs(t *testing.T) {
 	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || d.Classes[61] != "z" {
 		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
 	}
-	if train, test, err := glyphs.Generate(t.Context(), glyphs.Config{Seed: 3}); err != nil || !bytes.Equal(d.Test.Pixels, test.Pixels) || !slices.Equal(d.Train.Labels, train.Labels) {
+	if train, test, err := glyphs.Generate(t.Context(), glyphs.Config{Seed: 3}); err != nil ||
+		!bytes.Equal(d.Test.Pixels, test.Pixels) || !slices.Equal(d.Train.Labels, train.Labels) {
 		t.Error("these are not the images of seed 3", err)
 	}
 	if files, err := Verify(t.Context(), "glyphs", Options{}); err != nil || len(files) > 0 {
@@ -132,7 +137,8 @@ func TestNoSamples(t *testing.T) {
 		set  Dataset
 		want string
 	}{
-		"bytes, no test":      {Dataset{Height: 2, Width: 2, Channels: 1, Train: pixels}, "the test split has no samples; want at least one"},
+		"bytes, no test": {Dataset{Height: 2, Width: 2, Channels: 1, Train: pixels},
+			"the test split has no samples; want at least one"},
 		"numbers, no test":    {Dataset{Vector: 2, Train: values}, "the test split has no samples; want at least one"},
 		"numbers, no samples": {Dataset{Vector: 2, Test: values}, "the training split has no samples; want at least one"},
 	} {
@@ -163,8 +169,9 @@ func TestKeep(t *testing.T) {
 		"emnist-byclass": {
 			"gzip/emnist-byclass-test-labels-idx1-ubyte.gz": "emnist-byclass-test-labels-idx1-ubyte.gz",
 			"gzip/emnist-letters-test-labels-idx1-ubyte.gz": "", "__MACOSX/gzip/emnist-byclass-mapping.txt": ""},
-		"cifar-100":     {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
-		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG", "tiny-imagenet-200/test/images/test_0.JPEG": ""},
+		"cifar-100": {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
+		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG",
+			"tiny-imagenet-200/test/images/test_0.JPEG": ""},
 	} {
 		e := lookup(name)
 		for member, want := range members {
@@ -320,7 +327,8 @@ func TestRealCounts(t *testing.T) {
 					t.Errorf("%s has %d test images", d.Classes[class], len(members))
 				}
 			}
-			if files, err := Verify(t.Context(), name, o); len(files) == 0 || name == "cifar-100" && (err != nil || files[0].Status != "ok") {
+			if files, err := Verify(t.Context(), name, o); len(files) == 0 ||
+				name == "cifar-100" && (err != nil || files[0].Status != "ok") {
 				t.Errorf("%+v, %v", files, err)
 			}
 		})

@@ -202,7 +202,8 @@ type doubt struct {
 }
 
 // inAllForms opens a doubtful set in all forms.
-func inAllForms(t *testing.T, forms map[string]func(*testing.T, *doubtful) string, good func() *doubtful, doubts []doubt) {
+func inAllForms(t *testing.T, forms map[string]func(*testing.T, *doubtful) string, good func() *doubtful,
+	doubts []doubt) {
 	for _, c := range doubts {
 		for _, form := range slices.Sorted(maps.Keys(forms)) {
 			if c.forms != nil && !slices.Contains(c.forms, form) {
@@ -255,7 +256,9 @@ func TestDoubtsAboutRows(t *testing.T) {
 			make: each(func(i int, x []float64) { x[0], x[1] = math.Copysign(0, float64(i/2%2)-.5), float64(i%4)/4 })},
 		{name: "two labels", want: "rows with two labels: 1, such as",
 			make: func(d *doubtful) { copy(d.samples[1], d.samples[0]) }},
-		{name: "nan", want: `the class "nan" (20 samples) may stand for missing labels`, make: func(d *doubtful) { d.classes[1] = "nan" }},
+		{name: "nan", want: `the class "nan" (20 samples) may stand for missing labels`, make: func(d *doubtful) {
+			d.classes[1] = "nan"
+		}},
 		{name: "None", want: `the class "None"`, make: func(d *doubtful) { d.classes[0] = "None" }},
 		{name: "question mark", want: `the class "?"`, make: func(d *doubtful) { d.classes[0] = "?" }},
 		{name: "not available", want: `the class "N/A"`, make: func(d *doubtful) { d.classes[0] = "N/A" }},
@@ -294,9 +297,17 @@ func TestDoubtsAboutPictures(t *testing.T) {
 				x[1] = float64(i/2%5) / 51
 			}
 		}},
-		{name: "two labels", want: "images with two labels: 1, such as", make: func(d *doubtful) { copy(d.samples[1], d.samples[0]) }},
-		{name: "none of the classes", want: `the class "none" (20 samples) may stand for missing labels`, make: func(d *doubtful) { d.classes[1] = "none" }},
-		{name: "like a system's", want: `the class "@thumbs" (20 samples) is called like what systems keep`, make: func(d *doubtful) { d.classes[1] = "@thumbs" }},
+		{name: "two labels", want: "images with two labels: 1, such as", make: func(d *doubtful) {
+			copy(d.samples[1], d.samples[0])
+		}},
+		{name: "none of the classes", want: `the class "none" (20 samples) may stand for missing labels`,
+			make: func(d *doubtful) {
+				d.classes[1] = "none"
+			}},
+		{name: "like a system's", want: `the class "@thumbs" (20 samples) is called like what systems keep`,
+			make: func(d *doubtful) {
+				d.classes[1] = "@thumbs"
+			}},
 		{name: "0 to 255", want: "go from 0 to 255", make: scaled(255, 0), forms: numbers},
 		{name: "0 to 65535", want: "go from 0 to 65535", make: scaled(65535, 0), forms: numbers},
 		{name: "0 to 16", want: "go from 0 to 16", make: scaled(16, 0), forms: numbers},

@@ -13,7 +13,8 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: %d train, %d test, %d classes, %d×%d×%d\n", d.Title, d.Train.Len(), d.Test.Len(), len(d.Classes), d.Height, d.Width, d.Channels)
+	fmt.Printf("%s: %d train, %d test, %d classes, %d×%d×%d\n", d.Title, d.Train.Len(), d.Test.Len(), len(d.Classes),
+		d.Height, d.Width, d.Channels)
 	fmt.Println("image 10 is", d.Classes[d.Train.Labels[10]], "and has", len(d.Image(&d.Train, 10)), "bytes")
 	// Output:
 	// Glyphs: 24800 train, 4960 test, 62 classes, 28×28×1

@@ -124,7 +124,8 @@ func holds(t *testing.T, dir string, want []byte) {
 // others is not.
 func TestFetch(t *testing.T) {
 	content := someBytes(100_000)
-	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)), "toy.zip": zipOf(t, toyMembers(content)), "data.bin": content} {
+	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)),
+		"toy.zip": zipOf(t, toyMembers(content)), "data.bin": content} {
 		for _, before := range []string{"", "damaged", "half a download", "a copy", "left by a kill"} {
 			s := &server{data: data}
 			e, dir := toyEntry(t, s, name, content)
@@ -251,7 +252,8 @@ func TestFetchNothingToWrite(t *testing.T) {
 	e.Downloads = append(e.Downloads, Source{URL: "http://127.0.0.1:1/more.bin", Bytes: 5, folder: "toy"})
 	for _, downloads := range []string{"a file", "a folder"} {
 		if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
-			t.Errorf("%s: what is whole was downloaded again, or what is not is no error: %d requests, %v", downloads, s.requests.Load(), err)
+			t.Errorf("%s: what is whole was downloaded again, or what is not is no error: %d requests, %v", downloads,
+				s.requests.Load(), err)
 		}
 		os.Remove(filepath.Join(dir, "downloads"))
 	}

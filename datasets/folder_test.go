@@ -61,7 +61,8 @@ func write(t *testing.T, path string, data []byte) {
 func colours(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
-	for class, c := range map[string]color.NRGBA{"red": {255, 0, 0, 255}, "green": {0, 255, 0, 255}, "blue": {0, 0, 255, 255}} {
+	for class, c := range map[string]color.NRGBA{"red": {255, 0, 0, 255}, "green": {0, 255, 0, 255},
+		"blue": {0, 0, 255, 255}} {
 		for i := range n {
 			c := c
 			c.A = uint8(255 - i) // so that no two images are equal
@@ -90,7 +91,8 @@ func four(t *testing.T, file string, data []byte, query string) *Dataset {
 // refused checks that a set cannot be opened, and that the error names a file or folder.
 func refused(t *testing.T, name, file string) {
 	t.Helper()
-	if _, err := Open(context.Background(), name, Options{}); err == nil || !strings.Contains(filepath.ToSlash(err.Error()), file) {
+	if _, err := Open(context.Background(), name, Options{}); err == nil ||
+		!strings.Contains(filepath.ToSlash(err.Error()), file) {
 		t.Errorf("%s: error %v; want one that names %s", name, err, file)
 	}
 }
@@ -103,7 +105,8 @@ func link(t *testing.T, target, path string) {
 func TestFolder(t *testing.T) {
 	dir := colours(t, 10)
 	d := mustOpen(t, "folder:"+dir)
-	if !slices.Equal(d.Classes, []string{"blue", "green", "red"}) || d.Size() != "20×20×3" || d.Train.Len() != 24 || d.Test.Len() != 6 {
+	if !slices.Equal(d.Classes, []string{"blue", "green", "red"}) || d.Size() != "20×20×3" || d.Train.Len() != 24 ||
+		d.Test.Len() != 6 {
 		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
 	}
 	if p := d.Image(&d.Train, 0); p[2] != 255 || p[0] > 10 {
@@ -114,7 +117,8 @@ func TestFolder(t *testing.T) {
 		t.Error("opened twice, it is not the same")
 	}
 	i, err := Inspect(context.Background(), "folder:"+dir, Options{})
-	if err != nil || i.SHA256 != d.SHA256 || i.Classes != 3 || i.Train != 24 || i.Image != "20×20×3" || i.Title != d.Title || i.Source != d.Source || i.Licence != d.Licence {
+	if err != nil || i.SHA256 != d.SHA256 || i.Classes != 3 || i.Train != 24 || i.Image != "20×20×3" ||
+		i.Title != d.Title || i.Source != d.Source || i.Licence != d.Licence {
 		t.Errorf("Inspect says %+v, %v", i, err)
 	}
 	paint(t, filepath.Join(dir, "red", "img1.png"), 20, 20, color.Black)
@@ -158,19 +162,23 @@ func TestFolderSplit(t *testing.T) {
 // and sizes.
 func TestFolderOfSplits(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"train/train/a10.jpg", "train/train/a9.png", "train/bus/x/1.png", "test/train/1.PNG.png", "test/bus/2.jpg"} {
+	for _, name := range []string{"train/train/a10.jpg", "train/train/a9.png", "train/bus/x/1.png", "test/train/1.PNG.png",
+		"test/bus/2.jpg"} {
 		paint(t, filepath.Join(dir, name), 40, 20, color.NRGBA{uint8(len(name)), 100, 100, 255})
 	}
 	write(t, filepath.Join(dir, "train", "bus", "notes.txt"), []byte("hello"))
 	write(t, filepath.Join(dir, "train", "bus", ".thumbnail.png"), nil)
 	d := mustOpen(t, "folder:"+dir+"?size=10x8&channels=1")
-	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 || d.Test.Len() != 2 {
+	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 ||
+		d.Test.Len() != 2 {
 		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
 	}
-	if tree := must.Get(readTree(t.Context(), dir))(t); tree.train[0].name != "x/1.png" || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
+	if tree := must.Get(readTree(t.Context(), dir))(t); tree.train[0].name != "x/1.png" ||
+		tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
 		t.Errorf("the order is %v", tree.train)
 	}
-	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {
+	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)",
+		"1 files .txt were left out"} {
 		if !strings.Contains(d.Note, want) {
 			t.Errorf("the note %q lacks %q", d.Note, want)
 		}
@@ -247,7 +255,8 @@ func TestGIF(t *testing.T) {
 				want = c.ink
 			}
 			r, _, b, _ := want.RGBA()
-			if p := d.Image(&d.Train, 0)[i*d.Channels : (i+1)*d.Channels]; p[0] != uint8(r>>8) || p[d.Channels-1] != uint8(b>>8) {
+			if p := d.Image(&d.Train, 0)[i*d.Channels : (i+1)*d.Channels]; p[0] != uint8(r>>8) ||
+				p[d.Channels-1] != uint8(b>>8) {
 				t.Errorf("%s: pixel %v is %v", name, at, p)
 			}
 		}
@@ -265,7 +274,8 @@ func TestGreyPNGWithTransparency(t *testing.T) {
 	must.Do(t, z.Close())
 	file.WriteString("\x89PNG\r\n\x1a\n")
 	for _, chunk := range [][]byte{
-		append([]byte("IHDR"), 0, 0, 0, 8, 0, 0, 0, 8, 8, 4, 0, 0, 0), append([]byte("IDAT"), packed.Bytes()...), []byte("IEND"),
+		append([]byte("IHDR"), 0, 0, 0, 8, 0, 0, 0, 8, 8, 4, 0, 0, 0), append([]byte("IDAT"), packed.Bytes()...),
+		[]byte("IEND"),
 	} {
 		file.Write(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)))
 		file.Write(binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk)))
@@ -314,13 +324,15 @@ func TestBadFolders(t *testing.T) {
 
 func TestBadNames(t *testing.T) {
 	dir := colours(t, 2)
-	for _, name := range []string{"folder:", "folder:" + dir + "?sise=3", "folder:" + dir + "?size=0", "folder:" + dir + "?test=2", "folder:" + dir + "?fit=max",
+	for _, name := range []string{"folder:", "folder:" + dir + "?sise=3", "folder:" + dir + "?size=0",
+		"folder:" + dir + "?test=2", "folder:" + dir + "?fit=max",
 		"folder:" + dir + "?size=4&size=5", "fodler:" + dir} {
 		if _, err := Open(context.Background(), name, Options{}); !errors.Is(err, ErrName) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(context.Background(), "folder:"+filepath.Join(dir, "none"), Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(context.Background(), "folder:"+filepath.Join(dir, "none"), Options{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
@@ -336,10 +348,12 @@ func TestNatural(t *testing.T) {
 // TestSplitNames: the layouts of other projects are read as what they are, or refused.
 func TestSplitNames(t *testing.T) {
 	for folders, want := range map[string]string{ // where the test images are; "split" or "refused"
-		"Train Test": "Test", "TRAIN VAL": "VAL", "training testing": "testing", "seg_train/seg_train seg_test/seg_test": "seg_test",
-		"train_images validation-images": "validation-images", "data/TrainSet data/DevSet data/EvalSet": "EvalSet",
+		"Train Test": "Test", "TRAIN VAL": "VAL", "training testing": "testing",
+		"seg_train/seg_train seg_test/seg_test": "seg_test",
+		"train_images validation-images":        "validation-images", "data/TrainSet data/DevSet data/EvalSet": "EvalSet",
 		"dataset/train2017 dataset/val2017": "val2017", "traindata testdata": "testdata", "train": "split",
-		"Learn Check": "refused", "images/train images/val labels/train labels/val": "refused", "train1 train2 test": "refused",
+		"Learn Check": "refused", "images/train images/val labels/train labels/val": "refused",
+		"train1 train2 test":  "refused",
 		"Train Test_A Test_B": "refused", "Train Test Unlabelled": "refused", "Test Val": "refused",
 	} {
 		dir := t.TempDir()
@@ -353,7 +367,8 @@ func TestSplitNames(t *testing.T) {
 			continue
 		}
 		d := mustOpen(t, "folder:"+dir)
-		if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Test.Len() != 4-2*strings.Count(want, "split") || want != "split" && !strings.Contains(d.Note, want) {
+		if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Test.Len() != 4-2*strings.Count(want, "split") ||
+			want != "split" && !strings.Contains(d.Note, want) {
 			t.Errorf("%s: %d test images, %s", folders, d.Test.Len(), d.Note)
 		}
 	}
@@ -376,7 +391,8 @@ func TestAlike(t *testing.T) {
 		_, err := Open(context.Background(), "csv:"+path, Options{})
 		return err
 	}
-	for _, c := range [][2]string{{"Cat", "cat"}, {"caf\u00e9", "cafe\u0301"}, {"dog", "do\u200bg"}, {"1", "1.0"}, {"a b", "a\u00a0 b"}, {"Straße", "STRASSE"}, {"x2", "x\u00b2"}} {
+	for _, c := range [][2]string{{"Cat", "cat"}, {"caf\u00e9", "cafe\u0301"}, {"dog", "do\u200bg"}, {"1", "1.0"},
+		{"a b", "a\u00a0 b"}, {"Straße", "STRASSE"}, {"x2", "x\u00b2"}} {
 		if table("other", c[0], c[1]) == nil {
 			t.Errorf("%q and %q are different classes", c[0], c[1])
 		}
@@ -392,7 +408,8 @@ func TestDepth(t *testing.T) {
 		most uint16
 		note string
 		want uint8 // of a sample of half of most
-	}{{255, "use 8 bits", 127}, {1023, "use 10 bits", 127}, {4000, "use 12 bits", 125}, {60000, "", 117}, {0, "nearly black", 0}} {
+	}{{255, "use 8 bits", 127}, {1023, "use 10 bits", 127}, {4000, "use 12 bits", 125}, {60000, "", 117},
+		{0, "nearly black", 0}} {
 		dir := t.TempDir()
 		for i := range 4 {
 			img := image.NewGray16(image.Rect(0, 0, 4, 4))
@@ -402,7 +419,8 @@ func TestDepth(t *testing.T) {
 			write(t, path, encoded(t, path, img))
 		}
 		d := mustOpen(t, "folder:"+dir)
-		if p := d.Image(&d.Train, 0); p[1] != c.want || !strings.Contains(d.Note, c.note) || c.note == "" && strings.Contains(d.Note, "bits") {
+		if p := d.Image(&d.Train, 0); p[1] != c.want || !strings.Contains(d.Note, c.note) ||
+			c.note == "" && strings.Contains(d.Note, "bits") {
 			t.Errorf("%d: %v, %s", c.most, p[:4], d.Note)
 		}
 	}
@@ -416,12 +434,17 @@ func TestOddities(t *testing.T) {
 	must.Do(t, errors.Join(gif.Encode(&gifs, img, nil), tiff.Encode(&tiffs, img, nil)))
 	large := bytes.Clone(gifs.Bytes())
 	copy(large[6:], "\x02\x00\x00\x00") // a screen of 2×0
-	bits16 := append([]byte("BM\x56\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x04\x00\x00\x00\xfc\xff\xff\xff\x01\x00\x10\x00"), make([]byte, 24+32)...)
+	bits16 := append(
+		[]byte(
+			"BM\x56\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x04\x00\x00\x00\xfc\xff\xff\xff\x01\x00\x10\x00"), make([]byte, 24+32)...)
 	copy(bits16[54:], "\xff\x7f\x00\x00\xff\x7f")
-	webps := must.Get(base64.StdEncoding.DecodeString("UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA=="))(t) // of two frames
+	// of two frames
+	webps := must.Get(base64.StdEncoding.DecodeString(
+		"UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA=="))(t)
 	for name, data := range map[string][]byte{"a.gif": large, "a.tif": tiffs.Bytes(), "a.bmp": bits16, "a.webp": webps} {
 		d := four(t, name, data, "?channels=1")
-		if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 || name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {
+		if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 ||
+			name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {
 			t.Errorf("%s: %v", name, p)
 		}
 	}

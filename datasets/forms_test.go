@@ -25,7 +25,8 @@ func spots(t *testing.T, dir string, names ...string) {
 // and a line says so.
 func TestSystemFolders(t *testing.T) {
 	for _, folder := range []string{
-		"$RECYCLE.BIN/S-1-5-21", "$Recycle.Bin", "#recycle", "@Recycle", "@eaDir/1.png", "__MACOSX/cat", "lost+found", "System Volume Information",
+		"$RECYCLE.BIN/S-1-5-21", "$Recycle.Bin", "#recycle", "@Recycle", "@eaDir/1.png", "__MACOSX/cat", "lost+found",
+		"System Volume Information",
 		"cat/@eaDir/1.png", "dog/__MACOSX", "cat/#snapshot/daily", ".Trash-1000/files", "cat/.thumbnails", "RECYCLER",
 	} {
 		for _, around := range []string{"", "photos/", "train/"} {
@@ -37,10 +38,12 @@ func TestSystemFolders(t *testing.T) {
 				paint(t, filepath.Join(dir, around+folder, "thumb.png"), 4, 4, color.Black)
 				write(t, filepath.Join(dir, around+"cat/Thumbs.db"), nil)
 				d := mustOpen(t, "folder:"+dir)
-				if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Train.Len()+d.Test.Len() != 12 || d.Size() != "8×8×3" || strings.Contains(d.Note, ".db") {
+				if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Train.Len()+d.Test.Len() != 12 || d.Size() != "8×8×3" ||
+					strings.Contains(d.Note, ".db") {
 					t.Errorf("%v, %d images of %s, %s", d.Classes, d.Train.Len()+d.Test.Len(), d.Size(), d.Note)
 				}
-				if hidden := strings.Contains(folder, "."+"T") || strings.Contains(folder, ".t"); !hidden && !strings.Contains(d.Note, "a system keeps it for itself") {
+				if hidden := strings.Contains(folder, "."+"T") ||
+					strings.Contains(folder, ".t"); !hidden && !strings.Contains(d.Note, "a system keeps it for itself") {
 					t.Error(d.Note)
 				}
 			})
@@ -82,14 +85,17 @@ func TestTestWithoutClasses(t *testing.T) {
 		note  string
 		train int
 	}{
-		"folder":                {folder("test"), "left out, since it has no folders of classes: test", 8},
-		"numbered folder":       {folder("test1"), "no folders of classes: test1", 8},
-		"validation":            {folder("val"), "no folders of classes: val", 8},
-		"folder in a folder":    {folder("test/test"), "no folders of classes: test", 8},
-		"folder of unknown":     {folder("test/unknown"), "no folders of classes: test", 8},
-		"with validation":       {folder("test", "val/cat", "val/dog"), "test images from the folder val; left out, since it has no folders of classes: test", 10},
-		"with an unlabelled":    {folder("val", "test/cat", "test/dog"), "test images from the folder test; left out, since it has no folders of classes: val", 10},
-		"table":                 {table("width,height,id\n1,2,a\n3,4,b\n"), "test.csv was left out: it has no column Class", 8},
+		"folder":             {folder("test"), "left out, since it has no folders of classes: test", 8},
+		"numbered folder":    {folder("test1"), "no folders of classes: test1", 8},
+		"validation":         {folder("val"), "no folders of classes: val", 8},
+		"folder in a folder": {folder("test/test"), "no folders of classes: test", 8},
+		"folder of unknown":  {folder("test/unknown"), "no folders of classes: test", 8},
+		"with validation": {folder("test", "val/cat", "val/dog"),
+			"test images from the folder val; left out, since it has no folders of classes: test", 10},
+		"with an unlabelled": {folder("val", "test/cat", "test/dog"),
+			"test images from the folder test; left out, since it has no folders of classes: val", 10},
+		"table": {table("width,height,id\n1,2,a\n3,4,b\n"), "test.csv was left out: it has no column Class",
+			8},
 		"arrays":                {arrays("x_train", "y_train", "x_test"), "x_test was left out: it has no labels y_test", 8},
 		"arrays of Keras":       {arrays("train_images", "train_labels", "test_images"), "test_images was left out", 8},
 		"arrays, large letters": {arrays("X_train", "y_train", "X_test"), "X_test was left out", 8},
@@ -122,10 +128,13 @@ func TestTwoForms(t *testing.T) {
 	x, y := vectors(10)
 	arrays := npzFile(t, map[string]npz.Array{two: x, "y": y, "z": y})
 	for name, set := range map[string]string{
-		"folders of splits": "folder:" + dir + "/images", "label=": "csv:" + dir + "/" + two + ".csv?label=" + one, "ignore=": "csv:" + dir + "/" + two + ".csv?ignore=" + one,
-		"headers": "csv:" + dir + "/tables", "file": "csv:" + dir + "/" + one + ".csv", "array": arrays + "?x=" + one + "&y=y",
+		"folders of splits": "folder:" + dir + "/images", "label=": "csv:" + dir + "/" + two + ".csv?label=" + one,
+		"ignore=": "csv:" + dir + "/" + two + ".csv?ignore=" + one,
+		"headers": "csv:" + dir + "/tables", "file": "csv:" + dir + "/" + one + ".csv",
+		"array": arrays + "?x=" + one + "&y=y",
 	} {
-		if _, err := Open(t.Context(), set, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `\u0301`) {
+		if _, err := Open(t.Context(), set, Options{}); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), `\u0301`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -148,9 +157,11 @@ func TestEncodings(t *testing.T) {
 		data            []byte
 		query, refusing string
 	}{
-		"Latin-1": {latin1, "", "encoding=windows-1252"}, "Latin-1, said": {latin1, "?encoding=iso-8859-1", ""}, "Windows, said": {latin1, "?encoding=windows-1252", ""},
+		"Latin-1": {latin1, "", "encoding=windows-1252"}, "Latin-1, said": {latin1, "?encoding=iso-8859-1", ""},
+		"Windows, said":         {latin1, "?encoding=windows-1252", ""},
 		"UTF-16 without a mark": {utf16, "", "encoding=utf-16le"}, "UTF-16, said": {utf16, "?encoding=utf-16le", ""},
-		"UTF-16 with a mark": {append([]byte{0xff, 0xfe}, utf16...), "", ""}, "a mark against what is said": {append([]byte{0xff, 0xfe}, utf16...), "?encoding=latin1", ""},
+		"UTF-16 with a mark":            {append([]byte{0xff, 0xfe}, utf16...), "", ""},
+		"a mark against what is said":   {append([]byte{0xff, 0xfe}, utf16...), "?encoding=latin1", ""},
 		"Latin-1 in a class":            {[]byte(strings.Replace(string(latin1), "gr\xf6\xdfe", "a", 1)), "", "line 2"},
 		"an encoding that is not known": {latin1, "?encoding=klingon", "windows-1252"},
 	} {
@@ -195,15 +206,21 @@ func TestCauses(t *testing.T) {
 		return set.safetensors(t)
 	}
 	for want, name := range map[string]string{
-		"array x_test: it has no samples":          npzFile(t, map[string]npz.Array{"x_train": x, "y_train": y, "x_test": none, "y_test": {Shape: []int{0}, Data: []int32{}}}),
-		"array x: it has no samples":               npzFile(t, map[string]npz.Array{"x": none, "y": y}),
-		"the label 1 of x[1] has no name":          names(1),
-		`the class "fox" has 0 samples`:            names(3),
-		`all samples have the label "0"`:           npzFile(t, map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: make([]int32, 8)}}),
-		"save y.astype(int)":                       npzFile(t, map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: make([]float64, 8)}}),
-		"whose scale is not known":                 npzFile(t, map[string]npz.Array{"x": {Shape: []int{8, 1, 2}, Data: []int32{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}, "y": y}),
-		"there is none of this name; the arrays":   npzFile(t, map[string]npz.Array{"x": x, "y": y}) + "?x=a&y=y",
-		"normalise=standard is for numbers; bytes": npzFile(t, map[string]npz.Array{"x": {Shape: []int{8, 1}, Data: make([]uint8, 8)}, "y": y}) + "?normalise=standard",
+		"array x_test: it has no samples": npzFile(t,
+			map[string]npz.Array{"x_train": x, "y_train": y, "x_test": none, "y_test": {Shape: []int{0}, Data: []int32{}}}),
+		"array x: it has no samples":      npzFile(t, map[string]npz.Array{"x": none, "y": y}),
+		"the label 1 of x[1] has no name": names(1),
+		`the class "fox" has 0 samples`:   names(3),
+		`all samples have the label "0"`: npzFile(t,
+			map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: make([]int32, 8)}}),
+		"save y.astype(int)": npzFile(t,
+			map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: make([]float64, 8)}}),
+		"whose scale is not known": npzFile(t,
+			map[string]npz.Array{"x": {Shape: []int{8, 1, 2}, Data: []int32{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+				"y": y}),
+		"there is none of this name; the arrays": npzFile(t, map[string]npz.Array{"x": x, "y": y}) + "?x=a&y=y",
+		"normalise=standard is for numbers; bytes": npzFile(t,
+			map[string]npz.Array{"x": {Shape: []int{8, 1}, Data: make([]uint8, 8)}, "y": y}) + "?normalise=standard",
 	} {
 		if _, err := Open(t.Context(), name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want one with %q", err, want)

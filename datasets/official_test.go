@@ -56,7 +56,8 @@ func open(t *testing.T, name, dir string) *Dataset {
 // TestOpenIDX: EMNIST is stored transposed and MNIST is not; plain files are read like packed ones.
 func TestOpenIDX(t *testing.T) {
 	dir := t.TempDir()
-	for _, prefix := range []string{"emnist/emnist-byclass-train", "emnist/emnist-byclass-test", "mnist/train", "mnist/t10k"} {
+	for _, prefix := range []string{"emnist/emnist-byclass-train", "emnist/emnist-byclass-test", "mnist/train",
+		"mnist/t10k"} {
 		fakeIDX(t, dir, prefix, 124, 10)
 	}
 	plain := filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte")
@@ -64,7 +65,8 @@ func TestOpenIDX(t *testing.T) {
 	must.Do(t, os.Remove(plain+".gz"))
 	for name, set := range map[string]int{"emnist-byclass": 1, "mnist": 28} {
 		d := open(t, name, dir)
-		if p := d.Image(&d.Test, 3); p[set] != 200 || p[29-set] != 0 || d.Train.Labels[13] != 3 || !strings.Contains(d.Title, "subset") {
+		if p := d.Image(&d.Test, 3); p[set] != 200 || p[29-set] != 0 || d.Train.Labels[13] != 3 ||
+			!strings.Contains(d.Title, "subset") {
 			t.Errorf("%s (%s): pixels %d and %d are %d and %d", name, d.Title, set, 29-set, p[set], p[29-set])
 		}
 	}
@@ -76,8 +78,10 @@ func TestTest80(t *testing.T) {
 	fakeIDX(t, dir, "mnist/t10k", 50, 10)
 	for _, name := range []string{"emnist-byclass", "mnist"} {
 		d := open(t, name+"-test80", dir)
-		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) || !strings.Contains(d.Note, "official test file") {
-			t.Errorf("%s: %d train and %d test images of %d classes, %s", d.Name, d.Train.Len(), d.Test.Len(), len(d.Classes), d.Note)
+		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) ||
+			!strings.Contains(d.Note, "official test file") {
+			t.Errorf("%s: %d train and %d test images of %d classes, %s", d.Name, d.Train.Len(), d.Test.Len(),
+				len(d.Classes), d.Note)
 		}
 	}
 }
@@ -90,8 +94,10 @@ func TestBadIDX(t *testing.T) {
 		"empty": nil, "not idx": []byte("GIF89a........"), "another type": append([]byte{0, 0, 13}, good[3:]...),
 		"other dimensions": idxBytes(make([]byte, 12), 12), "header cut": good[:9], "data cut": good[:len(good)-1],
 		"data cut in gzip": gzipped(good[:len(good)-1]), "gzip cut": gzipped(good)[:14], "gzip checksum": bad,
-		"too long": append(good[:len(good):len(good)], 0), "zero dimension": idxBytes(nil, 0, 4), "absurd size": idxBytes(nil, 1<<31, 1<<31),
-		"claim beyond the file": idxBytes(nil, 1<<15, 1<<15), "claim beyond the gzip file": gzipped(idxBytes(nil, 1<<15, 1<<15)),
+		"too long": append(good[:len(good):len(good)], 0), "zero dimension": idxBytes(nil, 0, 4),
+		"absurd size":                idxBytes(nil, 1<<31, 1<<31),
+		"claim beyond the file":      idxBytes(nil, 1<<15, 1<<15),
+		"claim beyond the gzip file": gzipped(idxBytes(nil, 1<<15, 1<<15)),
 	} {
 		if _, _, err := decodeIDX(bytes.NewReader(data), int64(len(data)), 2); err == nil {
 			t.Errorf("%s: no error", name)
@@ -99,8 +105,9 @@ func TestBadIDX(t *testing.T) {
 	}
 	images := func(n, side uint32) []byte { return idxBytes(make([]byte, n*side*side), n, side, side) }
 	for name, files := range map[string][2][]byte{
-		"counts differ": {images(2, 28), idxBytes([]byte{0, 1, 2}, 3)}, "label out of range": {images(2, 28), idxBytes([]byte{0, 10}, 2)},
-		"another size": {images(2, 27), idxBytes([]byte{0, 1}, 2)},
+		"counts differ":      {images(2, 28), idxBytes([]byte{0, 1, 2}, 3)},
+		"label out of range": {images(2, 28), idxBytes([]byte{0, 10}, 2)},
+		"another size":       {images(2, 27), idxBytes([]byte{0, 1}, 2)},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), files[0])
@@ -148,7 +155,8 @@ func TestOpenCIFAR(t *testing.T) {
 	batch := fakeCIFAR10(t, dir)
 	write(t, filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin"), batch)
 	d := open(t, "cifar-10", dir)
-	if d.Train.Len() != 20 || d.Test.Len() != 10 || d.Classes[9] != "class 9" || !strings.Contains(d.Title, "subset: 20 train, 10 test") {
+	if d.Train.Len() != 20 || d.Test.Len() != 10 || d.Classes[9] != "class 9" ||
+		!strings.Contains(d.Title, "subset: 20 train, 10 test") {
 		t.Errorf("%s: %d train, %d test, class %q", d.Title, d.Train.Len(), d.Test.Len(), d.Classes[9])
 	}
 	if p := d.Image(&d.Train, 1); !bytes.Equal(p[:6], []byte{1, 2, 3, 4, 5, 6}) {
@@ -172,7 +180,8 @@ func TestOpenCIFAR(t *testing.T) {
 	if d := open(t, "cifar-100", dir); !slices.Equal(d.Train.Labels, []int32{99, 1}) {
 		t.Errorf("labels %v; want the fine ones, 99 and 1", d.Train.Labels)
 	}
-	for file, data := range map[string][]byte{"fine_label_names.txt": lines(99), "train.bin": two[:len(two)-1], "test.bin": cifarRecord(0, 100)} {
+	for file, data := range map[string][]byte{"fine_label_names.txt": lines(99), "train.bin": two[:len(two)-1],
+		"test.bin": cifarRecord(0, 100)} {
 		good := must.Get(os.ReadFile(filepath.Join(hundred, file)))(t)
 		for _, bad := range [][]byte{data, nil} {
 			write(t, filepath.Join(hundred, file), bad)
@@ -235,7 +244,8 @@ func TestTinyImageNet(t *testing.T) {
 		t.Errorf("the second image starts with %v; want grey 77", p[:3])
 	}
 	half := open(t, "tiny-imagenet-32", dir)
-	if half.Size() != "32×32×3" || half.Note != d.Note || !slices.Equal(half.Classes, d.Classes) || !slices.Equal(half.Train.Labels, d.Train.Labels) ||
+	if half.Size() != "32×32×3" || half.Note != d.Note || !slices.Equal(half.Classes, d.Classes) ||
+		!slices.Equal(half.Train.Labels, d.Train.Labels) ||
 		!slices.Equal(half.Test.Pixels, halve(d.Test.Pixels, d.Test.Len(), 64, 64, 3)) {
 		t.Error("tiny-imagenet-32 is not tiny-imagenet with half as many pixels")
 	}
@@ -244,7 +254,8 @@ func TestTinyImageNet(t *testing.T) {
 		files, _ := Verify(t.Context(), "tiny-imagenet", Options{Dir: dir})
 		return files[slices.IndexFunc(files, func(f File) bool { return f.Path == tinyFolder+file })].Status
 	}
-	for file, want := range map[string]string{"/wnids.txt": "readable", "/words.txt": "readable", "/val/val_annotations.txt": "readable", "/val/images/": "partial", "/train/": "partial"} {
+	for file, want := range map[string]string{"/wnids.txt": "readable", "/words.txt": "readable",
+		"/val/val_annotations.txt": "readable", "/val/images/": "partial", "/train/": "partial"} {
 		if got := status(file); got != want {
 			t.Errorf("%s is %s; want %s", file, got, want)
 		}
@@ -276,7 +287,8 @@ func TestBadTinyImageNet(t *testing.T) {
 	dir, base := fakeTiny(t)
 	bad := func(name, file string) {
 		t.Helper()
-		if _, err := Open(t.Context(), "tiny-imagenet", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), filepath.Base(file)) {
+		if _, err := Open(t.Context(), "tiny-imagenet", Options{Dir: dir}); err == nil ||
+			!strings.Contains(err.Error(), filepath.Base(file)) {
 			t.Errorf("%s: error %v does not name %s", name, err, file)
 		}
 	}
@@ -364,7 +376,8 @@ func TestParts(t *testing.T) {
 		dir := t.TempDir()
 		batch := fakeCIFAR10(t, dir)
 		one := sumOfPart(t, "cifar-10", dir)
-		second, third := filepath.Join(dir, "cifar-10-batches-bin/data_batch_2.bin"), filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin")
+		second, third := filepath.Join(dir, "cifar-10-batches-bin/data_batch_2.bin"),
+			filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin")
 		write(t, second, batch)
 		two := sumOfPart(t, "cifar-10", dir)
 		must.Do(t, os.Rename(second, third))
@@ -401,12 +414,14 @@ func TestOptionalFiles(t *testing.T) {
 		files string
 		of    int
 		part  bool
-	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true}, "no other file": {"b", 2, false}, "no file": {"", 2, false}} {
+	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true},
+		"no other file": {"b", 2, false}, "no file": {"", 2, false}} {
 		dir := t.TempDir()
 		for file := range strings.SplitSeq(c.files, "") {
 			write(t, filepath.Join(dir, file), []byte(file))
 		}
-		e := &entry{format: fewOf{}, Info: Info{Name: name, Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
+		e := &entry{format: fewOf{}, Info: Info{Name: name,
+			Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
 		var i Info
 		must.Do(t, official{e, dir}.survey(t.Context(), &i))
 		if (i.SHA256 != "") != c.part {
@@ -458,7 +473,8 @@ func TestChangedWhileRead(t *testing.T) {
 				continue
 			}
 			if now := open(t, set, dir); d.SHA256 == now.SHA256 && d.Train.Len()+d.Test.Len() != now.Train.Len()+now.Test.Len() {
-				t.Errorf("%s, changed at check %d: %d samples with the checksum of other files", name, at, d.Train.Len()+d.Test.Len())
+				t.Errorf("%s, changed at check %d: %d samples with the checksum of other files", name, at,
+					d.Train.Len()+d.Test.Len())
 			}
 		}
 	}

@@ -102,7 +102,8 @@ func TestOrientation(t *testing.T) {
 				t.Run(fmt.Sprint(name, "/", o, query), func(t *testing.T) {
 					want := four(t, name, file(seen(), 1), query)
 					got := four(t, name, file(stored(seen(), o), o), query)
-					if got.Size() != want.Size() || !near(got.Train.Pixels, want.Train.Pixels, map[bool]int{true: 12}[strings.HasSuffix(name, "jpg")]) {
+					if got.Size() != want.Size() ||
+						!near(got.Train.Pixels, want.Train.Pixels, map[bool]int{true: 12}[strings.HasSuffix(name, "jpg")]) {
 						t.Errorf("%s: %v, want %s: %v", got.Size(), got.Image(&got.Train, 0), want.Size(), want.Image(&want.Train, 0))
 					}
 					if said := strings.Contains(got.Note, "4 of 4 images were turned upright"); said != (o > 1) {
@@ -152,7 +153,8 @@ func TestOrientationNonsense(t *testing.T) {
 	plain := encoded(t, "a.png", seen())
 	whole := exif(binary.BigEndian, 6)
 	for name, block := range map[string][]byte{
-		"0": exif(binary.BigEndian, 0), "9": exif(binary.LittleEndian, 9), "cut": whole[:12], "empty": nil, "text": []byte("upside down"),
+		"0": exif(binary.BigEndian, 0), "9": exif(binary.LittleEndian, 9), "cut": whole[:12], "empty": nil,
+		"text":     []byte("upside down"),
 		"far away": append([]byte("MM\x00*"), 0xff, 0xff, 0xff, 0xf0),
 	} {
 		if o := orientationOf(withEXIF(plain, block)); o != 1 {
@@ -168,7 +170,8 @@ func TestOrientationNonsense(t *testing.T) {
 // front of metadata.
 func TestWebPOrientation(t *testing.T) {
 	chunk := func(name string, data []byte) []byte {
-		return append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(data))), append(data, make([]byte, len(data)%2)...)...)
+		return append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(data))),
+			append(data, make([]byte, len(data)%2)...)...)
 	}
 	pixel := []byte("/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07")
 	for _, mark := range []string{"", "Exif\x00\x00"} {
@@ -201,7 +204,9 @@ func TestDeepOrientation(t *testing.T) {
 	for i := range 8 {
 		red = append(red, d.Image(&d.Train, 0)[3*i])
 	}
-	if !slices.IsSortedFunc([]byte{red[1], red[3], red[5], red[7], red[0], red[2], red[4], red[6]}, func(a, b byte) int { return int(a) - int(b) }) {
+	if !slices.IsSortedFunc([]byte{red[1], red[3], red[5], red[7], red[0], red[2], red[4], red[6]}, func(a, b byte) int {
+		return int(a) - int(b)
+	}) {
 		t.Errorf("the red of the pixels is %v", red)
 	}
 }
@@ -212,15 +217,18 @@ func TestBroken(t *testing.T) {
 	dir := colours(t, 10)
 	whole := encoded(t, "a.png", seen())
 	for k := range 6 {
-		write(t, filepath.Join(dir, "red", fmt.Sprintf("broken%d.png", k)), [][]byte{[]byte("<html>"), whole[:len(whole)/2], nil}[k%3])
+		write(t, filepath.Join(dir, "red", fmt.Sprintf("broken%d.png", k)),
+			[][]byte{[]byte("<html>"), whole[:len(whole)/2], nil}[k%3])
 	}
 	_, err := Open(t.Context(), "folder:"+dir, Options{})
-	for _, want := range []string{"6 of 36 images cannot be read", "broken0.png", "broken1.png", "broken2.png", "broken5.png", "broken=skip"} {
+	for _, want := range []string{"6 of 36 images cannot be read", "broken0.png", "broken1.png", "broken2.png",
+		"broken5.png", "broken=skip"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want one with %q", err, want)
 		}
 	}
-	if _, inspected := Inspect(t.Context(), "folder:"+dir, Options{}); inspected == nil || !strings.Contains(inspected.Error(), "6 of 36 images") {
+	if _, inspected := Inspect(t.Context(), "folder:"+dir, Options{}); inspected == nil ||
+		!strings.Contains(inspected.Error(), "6 of 36 images") {
 		t.Errorf("Inspect: %v", inspected)
 	}
 	d := mustOpen(t, "folder:"+dir+"?broken=skip")
@@ -236,7 +244,8 @@ func TestBroken(t *testing.T) {
 	for k := range 40 {
 		write(t, filepath.Join(dir, "blue", fmt.Sprintf("more%d.png", k)), []byte("x"))
 	}
-	if _, err := Open(t.Context(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "46 of 76") || !strings.Contains(err.Error(), "and 26 more") || len(err.Error()) > 8000 {
+	if _, err := Open(t.Context(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "46 of 76") ||
+		!strings.Contains(err.Error(), "and 26 more") || len(err.Error()) > 8000 {
 		t.Errorf("a long list: %v", err)
 	}
 	for _, file := range must.Get(filepath.Glob(filepath.Join(dir, "green", "*")))(t) {

@@ -23,12 +23,15 @@ func TestRegister(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			name := fmt.Sprintf("registered-%d", i)
-			Register(Spec{Info: Info{Name: name, Vector: 2}, Open: open, SHA256: func(context.Context, Options) (string, error) { return "abc", nil }})
+			Register(Spec{Info: Info{Name: name, Vector: 2}, Open: open, SHA256: func(context.Context, Options) (string, error) {
+				return "abc", nil
+			}})
 			d, err := Open(context.Background(), name, Options{})
 			if err != nil || d.Name != name || d.Title != name || d.Size() != "2" {
 				t.Errorf("%+v, %v", d, err)
 			}
-			if info, err := Inspect(context.Background(), name, Options{}); err != nil || info.SHA256 != "abc" || info.Image != "2" {
+			if info, err := Inspect(context.Background(), name, Options{}); err != nil || info.SHA256 != "abc" ||
+				info.Image != "2" {
 				t.Errorf("%+v, %v", info, err)
 			}
 			if !slices.ContainsFunc(List(), func(i Info) bool { return i.Name == name }) {

@@ -32,7 +32,8 @@ func (c *rowCounter) twice() bool {
 }
 
 // rowNumbers are names of columns that number rows.
-var rowNumbers = regexp.MustCompile(`(?i)^(unnamed: \d+|#|no|nr|row[ ._-]?(names?|num(ber)?)?|(.+[ ._-])?(id|idx|index))$`)
+var rowNumbers = regexp.MustCompile(
+	`(?i)^(unnamed: \d+|#|no|nr|row[ ._-]?(names?|num(ber)?)?|(.+[ ._-])?(id|idx|index))$`)
 
 const fewRows = 8 // may be whole numbers in a row by chance
 

@@ -39,7 +39,8 @@ func TestNPZ(t *testing.T) {
 	x, y := vectors(20)
 	name := npzFile(t, map[string]npz.Array{"x": x, "y": y})
 	d := mustOpen(t, name)
-	if d.Size() != "2" || d.Train.Len() != 16 || d.Test.Len() != 4 || !slices.Equal(d.Classes, []string{"0", "1"}) || len(d.SHA256) != 64 {
+	if d.Size() != "2" || d.Train.Len() != 16 || d.Test.Len() != 4 || !slices.Equal(d.Classes, []string{"0", "1"}) ||
+		len(d.SHA256) != 64 {
 		t.Fatalf("%s, %d, %d, %v", d.Size(), d.Train.Len(), d.Test.Len(), d.Classes)
 	}
 	if v := d.numbers(&d.Train, 1); v[1] != 5 && v[1] != -5 {
@@ -53,12 +54,14 @@ func TestNPZ(t *testing.T) {
 		t.Errorf("%+v, %v", i, err)
 	}
 	x4, y4 := vectors(4)
-	d = mustOpen(t, npzFile(t, map[string]npz.Array{"train_features": x, "train_labels": y, "test_features": x4, "test_labels": y4}))
+	d = mustOpen(t, npzFile(t, map[string]npz.Array{"train_features": x, "train_labels": y, "test_features": x4,
+		"test_labels": y4}))
 	if d.Train.Len() != 20 || d.Test.Len() != 4 || d.Test.Values[2] != 1 {
 		t.Errorf("%d, %d", d.Train.Len(), d.Test.Len())
 	}
 	pictures := npz.Array{Shape: []int{4, 2, 3, 1}, Data: make([]uint8, 24)}
-	d = mustOpen(t, npzFile(t, map[string]npz.Array{"images": pictures, "labels": {Shape: []int{4, 1}, Data: []uint8{7, 7, 3, 3}}}))
+	d = mustOpen(t,
+		npzFile(t, map[string]npz.Array{"images": pictures, "labels": {Shape: []int{4, 1}, Data: []uint8{7, 7, 3, 3}}}))
 	if d.Size() != "2×3×1" || d.Train.Values != nil || !slices.Equal(d.Classes, []string{"3", "7"}) {
 		t.Errorf("%s, %v", d.Size(), d.Classes)
 	}
@@ -99,28 +102,31 @@ func TestBadArrays(t *testing.T) {
 		arrays map[string]npz.Array
 		query  string
 	}{
-		"NaN":                     {map[string]npz.Array{"x": nan, "y": y}, ""},
-		"other names":             {map[string]npz.Array{"a": x, "b": y}, ""},
-		"x alone":                 {map[string]npz.Array{"a": x, "b": y}, "?x=a"},
-		"no array c":              {map[string]npz.Array{"a": x, "b": y}, "?x=a&y=c"},
-		"channels first":          {map[string]npz.Array{"x": floats(8, 3, 4, 4), "y": y}, ""},
-		"one dimension":           {map[string]npz.Array{"x": floats(8), "y": y}, ""},
-		"two channels":            {map[string]npz.Array{"x": floats(8, 4, 4, 2), "y": y}, ""},
-		"images or vectors":       {map[string]npz.Array{"x": floats(8, 4, 3), "y": y}, ""},
-		"whole numbers as images": {map[string]npz.Array{"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 255, 0, 1, 0, 1, 0, 1}}, "y": labels(0, 0, 1, 1)}, ""},
-		"fewer samples":           {map[string]npz.Array{"x": floats(7, 2), "y": y}, ""},
-		"labels are floats":       {map[string]npz.Array{"x": x, "y": floats(8)}, ""},
-		"one class":               {map[string]npz.Array{"x": x, "y": labels(make([]int32, 8)...)}, ""},
-		"a class of one":          {map[string]npz.Array{"x": x, "y": labels(0, 0, 0, 0, 0, 0, 0, 1)}, ""},
-		"a negative label":        {map[string]npz.Array{"x": x, "y": labels(0, 0, 0, 0, 0, 0, 0, -1)}, ""},
-		"no test samples of one":  {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": labels(make([]int32, 8)...)}, ""},
-		"other test samples":      {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": floats(8, 3), "y_test": y}, ""},
-		"split already":           {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": y}, "?test=0.3"},
+		"NaN":               {map[string]npz.Array{"x": nan, "y": y}, ""},
+		"other names":       {map[string]npz.Array{"a": x, "b": y}, ""},
+		"x alone":           {map[string]npz.Array{"a": x, "b": y}, "?x=a"},
+		"no array c":        {map[string]npz.Array{"a": x, "b": y}, "?x=a&y=c"},
+		"channels first":    {map[string]npz.Array{"x": floats(8, 3, 4, 4), "y": y}, ""},
+		"one dimension":     {map[string]npz.Array{"x": floats(8), "y": y}, ""},
+		"two channels":      {map[string]npz.Array{"x": floats(8, 4, 4, 2), "y": y}, ""},
+		"images or vectors": {map[string]npz.Array{"x": floats(8, 4, 3), "y": y}, ""},
+		"whole numbers as images": {map[string]npz.Array{
+			"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 255, 0, 1, 0, 1, 0, 1}}, "y": labels(0, 0, 1, 1)}, ""},
+		"fewer samples":     {map[string]npz.Array{"x": floats(7, 2), "y": y}, ""},
+		"labels are floats": {map[string]npz.Array{"x": x, "y": floats(8)}, ""},
+		"one class":         {map[string]npz.Array{"x": x, "y": labels(make([]int32, 8)...)}, ""},
+		"a class of one":    {map[string]npz.Array{"x": x, "y": labels(0, 0, 0, 0, 0, 0, 0, 1)}, ""},
+		"a negative label":  {map[string]npz.Array{"x": x, "y": labels(0, 0, 0, 0, 0, 0, 0, -1)}, ""},
+		"no test samples of one": {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x,
+			"y_test": labels(make([]int32, 8)...)}, ""},
+		"other test samples": {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": floats(8, 3), "y_test": y}, ""},
+		"split already":      {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": y}, "?test=0.3"},
 	} {
 		t.Log(name)
 		refused(t, npzFile(t, c.arrays)+c.query, "a.npz")
 	}
-	mustOpen(t, npzFile(t, map[string]npz.Array{"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 1, 0, 1, 0, 1, 0, 1}}, "y": labels(0, 0, 1, 1)}))
+	mustOpen(t, npzFile(t, map[string]npz.Array{"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 1, 0, 1, 0, 1, 0, 1}},
+		"y": labels(0, 0, 1, 1)}))
 }
 
 func TestSafetensors(t *testing.T) {
@@ -128,7 +134,8 @@ func TestSafetensors(t *testing.T) {
 	file := func(header string, data ...byte) {
 		write(t, path, append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...))
 	}
-	const classes, y = `"__metadata__":{"classes":"[\"cat\",\"dog\"]"},`, `"y":{"dtype":"U8","shape":[4],"data_offsets":[16,20]}`
+	const classes, y = `"__metadata__":{"classes":"[\"cat\",\"dog\"]"},`,
+		`"y":{"dtype":"U8","shape":[4],"data_offsets":[16,20]}`
 	values := bytes.Repeat([]byte{0x80, 0x3f, 0, 0xc0, 0, 0, 0x80, 0x3f}, 2) // bfloat16: 1, −2, 0, 1
 	values = append(values, 0, 1, 0, 1)
 	file(`{`+classes+`"x":{"dtype":"BF16","shape":[4,2],"data_offsets":[0,16]},`+y+`}`, values...)
@@ -167,9 +174,12 @@ func TestCSV(t *testing.T) {
 		t.Errorf("a sample is %v", v)
 	}
 	for _, c := range []struct{ text, query string }{
-		{flowers(), ""}, {flowers(), "?label=colour"}, {flowers(), "?ignore=x"}, {"a,label\n1,x\nNaN,y\n", ""}, {"a,label\n1,x\n,y\n", ""},
-		{"a,label\n1,x,3\n", ""}, {"a,label\n1,\n", ""}, {"a,a,label\n.5,2,x\n.5,1,x\n.5,3,y\n.5,1,y\n", ""}, {"1,2,0\n", ""}, {"0,0,1\n", ""}, {"a,label\n", ""}, {"", ""},
-		{"a:label\n1:x\n", ""}, {"sep=:\na:label\n1:x\n2:x\n1:y\n2:y\n", ""}, {"5.1,3.5,setosa\n4.9,3,virginica\n", ""}, {"b,c,a\n1,2,3,x\n", "?label=a"}, {"a;label\n1,5;x\n", ""},
+		{flowers(), ""}, {flowers(), "?label=colour"}, {flowers(), "?ignore=x"}, {"a,label\n1,x\nNaN,y\n", ""},
+		{"a,label\n1,x\n,y\n", ""},
+		{"a,label\n1,x,3\n", ""}, {"a,label\n1,\n", ""}, {"a,a,label\n.5,2,x\n.5,1,x\n.5,3,y\n.5,1,y\n", ""}, {"1,2,0\n", ""},
+		{"0,0,1\n", ""}, {"a,label\n", ""}, {"", ""},
+		{"a:label\n1:x\n", ""}, {"sep=:\na:label\n1:x\n2:x\n1:y\n2:y\n", ""}, {"5.1,3.5,setosa\n4.9,3,virginica\n", ""},
+		{"b,c,a\n1,2,3,x\n", "?label=a"}, {"a;label\n1,5;x\n", ""},
 		{"\x1f\x8b\x08", ""}, {"PK\x03\x04", ""}, {"a\x00,\x00", ""},
 	} {
 		write(t, path, []byte(c.text))
@@ -181,7 +191,8 @@ func TestCSV(t *testing.T) {
 func TestLabelLeak(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	write(t, path, []byte("label,Y,a\n1,1,5\n2,1,5\n2,2,5\n1,2,5\n"))
-	for query, size := range map[string]string{"": "", "?label=label&ignore=label": "", "?ignore=label,Y": "", "?label=label": "2", "?ignore=Y": "1", "?label=Y&ignore=label": "1"} {
+	for query, size := range map[string]string{"": "", "?label=label&ignore=label": "", "?ignore=label,Y": "",
+		"?label=label": "2", "?ignore=Y": "1", "?label=Y&ignore=label": "1"} {
 		if size == "" {
 			refused(t, "csv:"+path+query, "a.csv")
 		} else if d := mustOpen(t, "csv:"+path+query); d.Size() != size {
@@ -229,7 +240,8 @@ func TestCSVText(t *testing.T) {
 	} {
 		write(t, path, []byte(c.text))
 		d := mustOpen(t, "csv:"+path)
-		if !slices.Equal(d.Train.Values, want.Train.Values) || !slices.Equal(d.Classes, want.Classes) || !strings.Contains(d.Note, c.note) {
+		if !slices.Equal(d.Train.Values, want.Train.Values) || !slices.Equal(d.Classes, want.Classes) ||
+			!strings.Contains(d.Note, c.note) {
 			t.Errorf("%s: %v %v, %s", name, d.Train.Values, d.Classes, d.Note)
 		}
 	}
@@ -272,7 +284,8 @@ func TestRowNumbers(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.csv")
 		write(t, path, []byte(c.text))
 		d := mustOpen(t, "csv:"+path+c.query)
-		if said := strings.Contains(d.Note, "numbers the rows"); d.Vector != c.inputs || said != (c.query == "" && c.name != "another name with gaps") {
+		if said := strings.Contains(d.Note, "numbers the rows"); d.Vector != c.inputs ||
+			said != (c.query == "" && c.name != "another name with gaps") {
 			t.Errorf("%s: %d inputs, %s", c.name, d.Vector, d.Note)
 		}
 		if v := d.numbers(&d.Train, 0); c.inputs == 1 && v[0] > 3 {
@@ -284,11 +297,15 @@ func TestRowNumbers(t *testing.T) {
 // TestRowNumbersOfSplits: train.csv and test.csv are numbered each for itself, or were one table.
 func TestRowNumbersOfSplits(t *testing.T) {
 	for _, number := range []func(row, k int) any{
-		func(row, _ int) any { return row * 5 % 12 }, func(row, k int) any { return row*5%12 + 12*k }, func(row, k int) any { return 2*row + k },
+		func(row, _ int) any { return row * 5 % 12 }, func(row, k int) any {
+			return row*5%12 + 12*k
+		}, func(row, k int) any { return 2*row + k },
 	} {
 		dir := t.TempDir()
 		for k, name := range []string{"train.csv", "test.csv"} {
-			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any { return row % 3 }, func(row int) any { return number(row, k) }, func(row int) any { return row / 6 })))
+			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any {
+				return row % 3
+			}, func(row int) any { return number(row, k) }, func(row int) any { return row / 6 })))
 		}
 		if d := mustOpen(t, "csv:"+dir); d.Vector != 1 {
 			t.Errorf("%d inputs, %s", d.Vector, d.Note)
@@ -319,7 +336,8 @@ func TestFileNames(t *testing.T) {
 	write(t, filepath.Join(dir, "is it?.csv"), text)
 	write(t, filepath.Join(dir, "100%.csv"), text)
 	write(t, filepath.Join(dir, "a%3F.csv"), text)
-	for _, name := range []string{"is it?.csv", "is it?.csv?test=0.5", "is it%3F.csv", "is%20it%3F.csv?test=0.5", "100%.csv", "100%25.csv?test=0.5", "a%3F.csv", "a%3F.csv?seed=1"} {
+	for _, name := range []string{"is it?.csv", "is it?.csv?test=0.5", "is it%3F.csv", "is%20it%3F.csv?test=0.5",
+		"100%.csv", "100%25.csv?test=0.5", "a%3F.csv", "a%3F.csv?seed=1"} {
 		mustOpen(t, "csv:"+filepath.Join(dir, name))
 	}
 	if got := OwnPath("csv:" + filepath.Join(dir, "is it%3F.csv?test=0.5")); filepath.Base(got) != "is it?.csv" {

@@ -1,9 +1,9 @@
-// Package deploy renders the files by which a scheduler makes a grid: the script of a Slurm array job
-// ([Slurm]), and the manifest of a Kubernetes Indexed Job ([Kubernetes]). Each index of the job makes shards of the grid, in a
-// folder that all nodes share.
+// Package deploy renders the files by which a scheduler makes a grid: the script of a Slurm array
+// job ([Slurm]), and the manifest of a Kubernetes Indexed Job ([Kubernetes]). Each index of the job
+// makes shards of the grid, in a folder that all nodes share.
 //
-// Both rest on the exit codes of `pcl grid run`, which docs/grid.md lists: 75 and 130 leave runs that the same
-// command goes on with, and 2 means that it would never succeed.
+// Both rest on the exit codes of `pcl grid run`, which docs/grid.md lists: 75 and 130 leave runs
+// that the same command goes on with, and 2 means that it would never succeed.
 package deploy
 
 import (
@@ -52,5 +52,6 @@ func yaml(text string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// argument quotes an argument of a container. Kubernetes replaces $(NAME) in it, and takes $$ for a dollar sign.
+// argument quotes an argument of a container. Kubernetes replaces $(NAME) in it, and takes $$ for a
+// dollar sign.
 func argument(text string) (string, error) { return yaml(strings.ReplaceAll(text, "$", "$$")) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestIgnored: what git ignores is not sent to the build of an image. Patterns of .dockerignore are for the root alone,
-// unless **/ is before them.
+// TestIgnored: what git ignores is not sent to the build of an image. Patterns of .dockerignore are
+// for the root alone, unless **/ is before them.
 func TestIgnored(t *testing.T) {
 	var want []string
 	for _, p := range patterns(t, ".gitignore") {

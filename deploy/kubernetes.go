@@ -45,7 +45,8 @@ func (k Kubernetes) checkFiles() error {
 	for _, f := range k.Files {
 		at := path.Clean(f)
 		if !strings.HasPrefix(at, gridMount+"/") && (k.DataClaim == "" || !strings.HasPrefix(at, dataMount+"/")) {
-			return fmt.Errorf("the grid reads from %q, which is in no volume of a pod: put it below %s, or below %s with a claim of the data", f, gridMount, dataMount)
+			return fmt.Errorf("the grid reads from %q, which is in no volume of a pod: put it below %s, or below %s with a "+
+				"claim of the data", f, gridMount, dataMount)
 		}
 	}
 	return nil
@@ -73,5 +74,6 @@ func (k Kubernetes) Write(w io.Writer) error {
 		UID, GID, GraceSeconds          int
 		GridDir, Data, DataMount, Cache string
 		JobsText                        string
-	}{k, k.name(), user, group, int(k.Grace.Seconds()), gridMount, data, dataMount, gridMount + "/cache", fmt.Sprint(k.Jobs)})
+	}{k, k.name(), user, group, int(k.Grace.Seconds()), gridMount, data, dataMount, gridMount + "/cache",
+		fmt.Sprint(k.Jobs)})
 }

@@ -36,7 +36,8 @@ func TestKubernetesGolden(t *testing.T) {
 	golden(t, "awkward.yaml", manifest(t, odd))
 }
 
-// awkwardName would be something else in YAML, in a shell, and to Kubernetes, if it were not quoted.
+// awkwardName would be something else in YAML, in a shell, and to Kubernetes, if it were not
+// quoted.
 const awkwardName = `a: 'b' "c" $(JOB_COMPLETION_INDEX) $$ # {x} é`
 
 // TestFiles: what a grid reads has to be in a volume of the pods.

@@ -25,8 +25,8 @@ type task struct {
 	out    bytes.Buffer
 }
 
-// newTask prepares the second task of three that make five shards. pcl is a shell script; $1 … are its arguments, and
-// $shard is its shard.
+// newTask prepares the second task of three that make five shards. pcl is a shell script; $1 … are
+// its arguments, and $shard is its shard.
 func newTask(t *testing.T, index int, pcl string) *task {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
@@ -34,10 +34,12 @@ func newTask(t *testing.T, index int, pcl string) *task {
 		t.Skip("there is no bash")
 	}
 	k := &task{dir: t.TempDir()}
-	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1, XLAFlags: awkward}, Dir: k.dir + awkward, Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
+	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1, XLAFlags: awkward}, Dir: k.dir + awkward,
+		Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
 	k.script = text(t, s)
 	for name, text := range map[string]string{
-		"my pcl":   "echo -n \"${XLA_FLAGS-}\" >" + k.dir + "/flags\nprintf '%s\\n' \"$@\" >\"" + k.dir + "/args-$$\"\nshard=$7\n" + pcl,
+		"my pcl": "echo -n \"${XLA_FLAGS-}\" >" + k.dir + "/flags\nprintf '%s\\n' \"$@\" >\"" + k.dir +
+			"/args-$$\"\nshard=$7\n" + pcl,
 		"squeue":   "exit 1\n",
 		"scontrol": "echo \"$@\" >>" + k.dir + "/asked\n",
 	} {
@@ -45,7 +47,8 @@ func newTask(t *testing.T, index int, pcl string) *task {
 	}
 	k.cmd = exec.Command(bash, "-c", k.script)
 	k.cmd.Dir = k.dir
-	k.cmd.Env = append(os.Environ(), "PATH="+k.dir+":"+os.Getenv("PATH"), "SLURM_ARRAY_JOB_ID=77", "SLURM_JOB_ID=77", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", index))
+	k.cmd.Env = append(os.Environ(), "PATH="+k.dir+":"+os.Getenv("PATH"), "SLURM_ARRAY_JOB_ID=77", "SLURM_JOB_ID=77",
+		fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", index))
 	k.cmd.Stdout, k.cmd.Stderr = &k.out, &k.out
 	return k
 }
@@ -106,7 +109,8 @@ func TestScriptEnds(t *testing.T) {
 	}
 }
 
-// TestScriptArguments gives the workers awkward names, and the last task only what is left of the shards.
+// TestScriptArguments gives the workers awkward names, and the last task only what is left of the
+// shards.
 func TestScriptArguments(t *testing.T) {
 	shards := map[string]bool{}
 	for index := range 3 {
@@ -115,7 +119,8 @@ func TestScriptArguments(t *testing.T) {
 			t.Fatalf("exit code %d\n%s", code, &k.out)
 		}
 		for _, a := range k.arguments(t) {
-			want := []string{"grid", "run", "it's a grid", "--dir", k.dir + awkward, "--shard", a[6], "--time", "3480s", "--data-dir", awkward}
+			want := []string{"grid", "run", "it's a grid", "--dir", k.dir + awkward, "--shard", a[6], "--time", "3480s",
+				"--data-dir", awkward}
 			if strings.Join(a, "\n") != strings.Join(want, "\n") {
 				t.Errorf("arguments %q, want %q", a, want)
 			}
@@ -124,7 +129,8 @@ func TestScriptArguments(t *testing.T) {
 			}
 			shards[a[6]] = true
 		}
-		if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward { // as the grid was planned with
+		// as the grid was planned with
+		if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward {
 			t.Errorf("XLA_FLAGS is %q (%v), want %q", got, err, awkward)
 		}
 		if _, err := os.Stat(filepath.Join(k.dir, "pwned")); err == nil {
@@ -136,12 +142,15 @@ func TestScriptArguments(t *testing.T) {
 	}
 }
 
-// TestScriptTime: the workers' time is what Slurm says is left of the job, but never more than the limit. Slurm may not
-// answer, or have no answer. 0 stands for a limit in which no worker could do anything.
+// TestScriptTime: the workers' time is what Slurm says is left of the job, but never more than the
+// limit. Slurm may not answer, or have no answer. 0 stands for a limit in which no worker could do
+// anything.
 func TestScriptTime(t *testing.T) {
 	for answer, want := range map[string]int{
-		"echo 10:00": 480, "echo 59:59": 3479, "echo 9:08": 428, "echo 1:00:00": 3480, "echo 2:00:00": 3480, "echo 1-00:00:00": 3480,
-		"echo 2:30": 30, "echo 2:29": 0, "echo 0:50": 0, "echo 0:00": 0, "echo INVALID": 3480, "echo UNLIMITED": 3480, "echo": 3480, "exit 1": 3480,
+		"echo 10:00": 480, "echo 59:59": 3479, "echo 9:08": 428, "echo 1:00:00": 3480, "echo 2:00:00": 3480,
+		"echo 1-00:00:00": 3480,
+		"echo 2:30":       30, "echo 2:29": 0, "echo 0:50": 0, "echo 0:00": 0, "echo INVALID": 3480, "echo UNLIMITED": 3480,
+		"echo": 3480, "exit 1": 3480,
 	} {
 		k := newTask(t, 1, "")
 		k.squeue(t, answer)
@@ -167,15 +176,16 @@ func TestScriptTime(t *testing.T) {
 	}
 }
 
-// squeue makes a stand-in for squeue, which answers a question about the task. About anything else it has two lines.
+// squeue makes a stand-in for squeue, which answers a question about the task. About anything else
+// it has two lines.
 func (k *task) squeue(t *testing.T, text string) {
 	t.Helper()
 	asked := `[[ " $* " == *" --jobs=77_1 "* ]] || { echo 10:00; echo 10:00; exit; } # as for the whole array` + "\n"
 	must.Do(t, os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+asked+text+"\n"), 0o755))
 }
 
-// TestScriptSignals sends the task what Slurm sends. Both workers are told once more than Slurm may have told them, by
-// a signal that they take as often as it comes.
+// TestScriptSignals sends the task what Slurm sends. Both workers are told once more than Slurm may
+// have told them, by a signal that they take as often as it comes.
 func TestScriptSignals(t *testing.T) {
 	saves := `trap 'sleep 0.2; echo saved; exit 130' USR1
 		echo ready >ready-$$
@@ -203,7 +213,8 @@ func TestScriptSignals(t *testing.T) {
 			must.Do(t, k.cmd.Process.Signal(c.signal))
 			code, asked := k.end(t)
 			if code != c.code || asked != c.asked || strings.Count(k.out.String(), "saved") != 2 {
-				t.Errorf("exit code %d, scontrol %q; want %d, %q and two workers that saved\n%s", code, asked, c.code, c.asked, &k.out)
+				t.Errorf("exit code %d, scontrol %q; want %d, %q and two workers that saved\n%s", code, asked, c.code,
+					c.asked, &k.out)
 			}
 		})
 	}

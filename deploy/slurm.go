@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Slurm describes an array job that makes a grid. Its tasks give themselves back to the queue while runs are left. Paths mean
-// the same on every node.
+// Slurm describes an array job that makes a grid. Its tasks give themselves back to the queue while
+// runs are left. Paths mean the same on every node.
 type Slurm struct {
 	Job
 	Dir     string `kong:"-"` // folder of the runs, which all nodes share
@@ -39,9 +39,11 @@ var slurmScript = template.Must(template.New("slurm").Funcs(functions).Parse(slu
 func (s Slurm) Write(w io.Writer) error {
 	s.Limit = s.Limit.Truncate(time.Minute)
 	s.Grace = max(s.Grace, time.Second)
-	margin := s.Grace + slurmEarly // so that the signal comes later, and is needed only if the workers' own reckoning fails
+	// so that the signal comes later, and is needed only if the workers' own reckoning fails
+	margin := s.Grace + slurmEarly
 	if s.Limit < margin+leastWork {
-		return fmt.Errorf("time limit: of %v nothing is left to work in. Workers end %v before it: the grace, and a minute by which Slurm may be early", s.Limit, margin)
+		return fmt.Errorf("time limit: of %v nothing is left to work in. Workers end %v before it: the grace, and a minute "+
+			"by which Slurm may be early", s.Limit, margin)
 	}
 	return slurmScript.Execute(w, struct {
 		Slurm

@@ -31,16 +31,26 @@ const (
 	RowsDropped
 )
 
-var statusNames = []string{"optimal", "stationary", "floor-binding", "floor-infeasible", "ill-conditioned", "iteration-limit", "rows-dropped"}
+var statusNames = []string{"optimal", "stationary", "floor-binding", "floor-infeasible", "ill-conditioned",
+	"iteration-limit", "rows-dropped"}
 
 var statusMessages = []string{
 	"optimal: the step decreases every loss in proportion to at least its elastic factor",
-	"Pareto critical: these weights cancel the gradients to within rounding, so no direction is known to decrease every loss; the shared parameters stay, private ones may still move; if this lasts although losses are high, try larger batches, or drop converged streams",
-	"optimal with some weights at the floor: streams at the floor may lose their guaranteed share; lower the floor to get the guarantee back",
-	"the floor is too high: λ ≥ floor and Σλσ = 1 contradict each other, so equal weights were used; choose a floor below 1/Σσ",
-	"the optimality conditions hold only up to the stated violation: some gradients repeat or cancel each other to nearly the precision of the Gram matrix; harmless unless it lasts; if it does, check for streams that share their data, and accumulate the Gram matrix in float64",
-	"the iteration bound was reached before the optimality conditions held to rounding; see the violation; if it is large, check that the Gram matrix was accumulated in float64",
-	"the step decreases every loss whose gradient took part in proportion to at least its elastic factor, but guarantees nothing to the rows left out, whose losses may rise; if that matters, bring the gradients to comparable lengths",
+	"Pareto critical: these weights cancel the gradients to within rounding, so no direction is known to decrease every " +
+		"loss; the shared parameters stay, private ones may still move; if this lasts although losses are high, try larger " +
+		"batches, or drop converged streams",
+	"optimal with some weights at the floor: streams at the floor may lose their guaranteed share; lower the floor to " +
+		"get the guarantee back",
+	"the floor is too high: λ ≥ floor and Σλσ = 1 contradict each other, so equal weights were used; choose a " +
+		"floor below 1/Σσ",
+	"the optimality conditions hold only up to the stated violation: some gradients repeat or cancel each other to " +
+		"nearly the precision of the Gram matrix; harmless unless it lasts; if it does, check for streams that share their " +
+		"data, and accumulate the Gram matrix in float64",
+	"the iteration bound was reached before the optimality conditions held to rounding; see the violation; if it is " +
+		"large, check that the Gram matrix was accumulated in float64",
+	"the step decreases every loss whose gradient took part in proportion to at least its elastic factor, but " +
+		"guarantees nothing to the rows left out, whose losses may rise; if that matters, bring the gradients to " +
+		"comparable lengths",
 }
 
 // String returns the short name, e.g. "optimal".
@@ -123,5 +133,6 @@ func (c *Certificate) Message() string {
 	if len(c.Dropped) > 1 {
 		rows = "rows"
 	}
-	return fmt.Sprintf("%s; left out, as zero next to the longest gradient: %s %s (counted from 0)", c.Status.Message(), rows, strings.Trim(fmt.Sprint(c.Dropped), "[]"))
+	return fmt.Sprintf("%s; left out, as zero next to the longest gradient: %s %s (counted from 0)", c.Status.Message(),
+		rows, strings.Trim(fmt.Sprint(c.Dropped), "[]"))
 }

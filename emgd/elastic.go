@@ -70,8 +70,11 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	if k != p.k || len(sigma) != k {
 		panic(fmt.Sprintf("emgd: %d ids and %d factors for %d gradients", k, len(sigma), p.k))
 	}
-	if e.Rule < GMC || e.Rule > LogGMC || !(e.Tau >= 0) || e.AutoTau && e.Rule != GMC || !(e.Momentum < 1) || math.IsInf(e.Momentum, -1) {
-		panic(fmt.Sprintf("emgd: Rule %d, Tau %v, AutoTau %t, Momentum %v; want GMC, GS or LogGMC, a number ≥ 0, AutoTau with GMC alone, and a number below 1", e.Rule, e.Tau, e.AutoTau, e.Momentum))
+	if e.Rule < GMC || e.Rule > LogGMC || !(e.Tau >= 0) || e.AutoTau && e.Rule != GMC || !(e.Momentum < 1) ||
+		math.IsInf(e.Momentum, -1) {
+		panic(
+			fmt.Sprintf("emgd: Rule %d, Tau %v, AutoTau %t, Momentum %v; want GMC, GS or LogGMC, a number ≥ 0, AutoTau with "+
+				"GMC alone, and a number below 1", e.Rule, e.Tau, e.AutoTau, e.Momentum))
 	}
 	e.z = fp.Grow(e.z, k)
 	z := e.z
@@ -81,7 +84,8 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 		for i := range k {
 			z[i] = p.Length(i)
 			if math.IsInf(z[i], 1) {
-				return fmt.Errorf("emgd: the length of gradient %d (counted from 0) leaves the range of float64; scale the gradients down", i)
+				return fmt.Errorf("emgd: the length of gradient %d (counted from 0) leaves the range of float64; scale the "+
+					"gradients down", i)
 			}
 		}
 		e.observe(ids, z)

@@ -116,7 +116,8 @@ func TestSimilarityOfTwo(t *testing.T) {
 func TestFactorsProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := drawRows(t, 1, 20)
-		e := Elastic{Rule: Rule(rapid.IntRange(0, 2).Draw(t, "rule")), Tau: math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log τ"))}
+		e := Elastic{Rule: Rule(rapid.IntRange(0, 2).Draw(t, "rule")),
+			Tau: math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log τ"))}
 		k := len(rows)
 		ids, sigma, sum := make([]int, k), make([]float64, k), 0.0
 		for i := range ids {
@@ -138,7 +139,8 @@ func TestFactorsProperties(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	for _, bad := range []Elastic{{Tau: -1}, {Tau: math.NaN()}, {Momentum: 1}, {Momentum: math.Inf(-1)}, {Rule: 5}, {Rule: GS, AutoTau: true}} {
+	for _, bad := range []Elastic{{Tau: -1}, {Tau: math.NaN()}, {Momentum: 1}, {Momentum: math.Inf(-1)}, {Rule: 5},
+		{Rule: GS, AutoTau: true}} {
 		panics(t, bad, func() { bad.Factors([]int{1}, of(diagonal(1)), make([]float64, 1)) })
 	}
 }
@@ -146,7 +148,8 @@ func TestBadSettings(t *testing.T) {
 // A restored Elastic continues bit for bit like the saved one, through arrivals and ends.
 func TestElasticRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
-	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true}, {Rule: GS, Tau: .5}, {Momentum: .5}, {Rule: LogGMC}} {
+	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true}, {Rule: GS, Tau: .5}, {Momentum: .5},
+		{Rule: LogGMC}} {
 		for n := range 30 {
 			ids := r.Perm(8)[:1+r.IntN(6)]
 			factors(t, &e, ids, gramOf(gaussian(r, len(ids), 10)))

@@ -23,7 +23,8 @@ const (
 	lowest = 0x1p-960
 )
 
-var errRange = errors.New("emgd: the weights or their certificate leave the range of float64: the factors σ, or the gradients, are too large, too small or too far apart in size; rescale them")
+var errRange = errors.New("emgd: the weights or their certificate leave the range of float64: the factors σ, or the " +
+	"gradients, are too large, too small or too far apart in size; rescale them")
 
 // finish takes the solution of the scaled problem back to λ and writes the certificate. The status
 // is the one of a flawless solution.
@@ -89,7 +90,8 @@ func (s *Solver) representable() error {
 	for a, i := range s.rows {
 		l := c.Lambda[i]
 		if l-l != 0 {
-			return fmt.Errorf("emgd: the weight λ_%d (counted from 0) leaves the range of float64; rescale the factors σ or the gradients", i)
+			return fmt.Errorf("emgd: the weight λ_%d (counted from 0) leaves the range of float64; rescale the factors σ or "+
+				"the gradients", i)
 		}
 		if l < fp.Smallest && w.nu[a] > 0 {
 			if part := math.Abs(math.Ldexp(l, s.shift[a])-w.nu[a]) * w.norm[a]; part > 0 {
@@ -102,7 +104,8 @@ func (s *Solver) representable() error {
 		limit = exact * w.size()
 	}
 	if lost > limit {
-		return fmt.Errorf("emgd: the weight λ_%d (counted from 0) is too small for float64, and d needs it: the gradients or the factors σ are too far apart in size; rescale them", worst)
+		return fmt.Errorf("emgd: the weight λ_%d (counted from 0) is too small for float64, and d needs it: the gradients "+
+			"or the factors σ are too far apart in size; rescale them", worst)
 	}
 	return nil
 }

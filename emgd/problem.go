@@ -85,10 +85,12 @@ func checkPairs(gram []float64, k int, top float64) error {
 				hint = "; entries below 2e-308 have lost their digits: scale the gradients up before multiplying them"
 			}
 			if a != b && !(math.Abs(a-b) <= rounding*bound) {
-				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g%s", i+1, j+1, a, j+1, i+1, b, hint)
+				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g%s", i+1,
+					j+1, a, j+1, i+1, b, hint)
 			}
 			if !(math.Abs(a) <= (1+rounding)*bound) {
-				return fmt.Errorf("gram row %d, entry %d is %g: no gradients of the lengths that entries %d and %d of the diagonal give have such a product%s", i+1, j+1, a, j+1, i+1, hint)
+				return fmt.Errorf("gram row %d, entry %d is %g: no gradients of the lengths that entries %d and %d of the "+
+					"diagonal give have such a product%s", i+1, j+1, a, j+1, i+1, hint)
 			}
 		}
 	}

@@ -144,20 +144,27 @@ func TestDegenerate(t *testing.T) {
 		{"one", [][]float64{{3, 4}}, []float64{.25}, Solver{}, []float64{4}, 400, Optimal},
 		{"identical", [][]float64{{1, 2}, {1, 2}}, []float64{1, 1}, Solver{}, []float64{.5, .5}, 5, Optimal},
 		{"opposite", [][]float64{{1, 2}, {-1, -2}}, []float64{.5, .5}, Solver{}, []float64{1, 1}, 0, Stationary},
-		{"opposite lengths", [][]float64{{1, 2}, {-2, -4}}, []float64{1, 1}, Solver{}, []float64{2. / 3, 1. / 3}, 0, Stationary},
+		{"opposite lengths", [][]float64{{1, 2}, {-2, -4}}, []float64{1, 1}, Solver{}, []float64{2. / 3, 1. / 3}, 0,
+			Stationary},
 		{"opposite constraints", [][]float64{{1, 1}, {0, 2}, {0, -3}}, []float64{1, 0, 0}, Solver{}, nil, 1, Optimal},
 		{"zero dropped", [][]float64{{1, 2}, {0, 0}}, []float64{.5, .5}, Solver{}, []float64{2, 0}, 20, RowsDropped},
-		{"zero dropped without a factor", [][]float64{{1, 2}, {0, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0}, 20, Optimal},
+		{"zero dropped without a factor", [][]float64{{1, 2}, {0, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0},
+			20, Optimal},
 		{"tiny dropped", [][]float64{{1, 2}, {1e-13, 0}}, []float64{.5, .5}, Solver{}, []float64{2, 0}, 20, RowsDropped},
-		{"tiny dropped and gaining", [][]float64{{1, 2}, {1e-13, 0}}, []float64{.5, 1e-14}, Solver{}, []float64{2, 0}, 20, Optimal},
-		{"tiny dropped and losing", [][]float64{{1, 2}, {-1e-13, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0}, 20, RowsDropped},
+		{"tiny dropped and gaining", [][]float64{{1, 2}, {1e-13, 0}}, []float64{.5, 1e-14}, Solver{}, []float64{2, 0},
+			20, Optimal},
+		{"tiny dropped and losing", [][]float64{{1, 2}, {-1e-13, 0}}, []float64{.5, 0}, Solver{}, []float64{2, 0}, 20,
+			RowsDropped},
 		{"tiny proposed", [][]float64{{1, 2}, {1e-13, 0}}, []float64{0, 1}, Solver{}, []float64{0, 1}, 1e-26, Optimal},
-		{"tiny proposed against a long one", [][]float64{{1, 0}, {-1e-13, 1e-13}}, []float64{0, 1}, Solver{}, []float64{1e-13, 1}, 1e-26, Optimal},
+		{"tiny proposed against a long one", [][]float64{{1, 0}, {-1e-13, 1e-13}}, []float64{0, 1}, Solver{},
+			[]float64{1e-13, 1}, 1e-26, Optimal},
 		{"tiny kept", [][]float64{{1, 2}, {1e-13, 0}}, []float64{1, 1}, Solver{ZeroTol: -1}, []float64{0, 1}, 1e-26, Optimal},
 		{"all zero", [][]float64{{0, 0}, {0, 0}}, []float64{.5, .5}, Solver{}, []float64{1, 1}, 0, Stationary},
 		{"proposed zero", [][]float64{{0, 0}, {1, 0}}, []float64{1, 0}, Solver{}, []float64{1, 0}, 0, Stationary},
-		{"origin inside", [][]float64{{1, 0}, {-1, 1}, {-1, -1}}, []float64{1, 1, 1}, Solver{}, []float64{.5, .25, .25}, 0, Stationary},
-		{"floor at its limit", [][]float64{{1, 0}, {0, 1}}, []float64{.5, .5}, Solver{Floor: 1}, []float64{1, 1}, 2, FloorBinding},
+		{"origin inside", [][]float64{{1, 0}, {-1, 1}, {-1, -1}}, []float64{1, 1, 1}, Solver{}, []float64{.5, .25, .25}, 0,
+			Stationary},
+		{"floor at its limit", [][]float64{{1, 0}, {0, 1}}, []float64{.5, .5}, Solver{Floor: 1}, []float64{1, 1}, 2,
+			FloorBinding},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,7 +204,8 @@ func TestVerifyRejects(t *testing.T) {
 			t.Errorf("a certificate with wrong %s passes", name)
 		}
 	}
-	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5, Slacks: []float64{1.5, .5}, Status: Optimal}
+	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5,
+		Slacks: []float64{1.5, .5}, Status: Optimal}
 	if floor.Verify(of([]float64{1, 0, 0, 1}), 1e-9) == nil { // the optimum is (1, 1)
 		t.Error("a certificate that names no active rows passes")
 	}
@@ -210,13 +218,15 @@ func TestVerifyRejects(t *testing.T) {
 		t.Error("a stationary point passes as optimal")
 	}
 	binding := []float64{1, 0, 0, 100}
-	if c, err = (&Solver{Floor: .3}).Solve(of(binding), []float64{1, 1}); err != nil || c.Status != FloorBinding || c.Verify(of(binding), 1e-9) != nil {
+	if c, err = (&Solver{Floor: .3}).Solve(of(binding), []float64{1, 1}); err != nil || c.Status != FloorBinding ||
+		c.Verify(of(binding), 1e-9) != nil {
 		t.Fatalf("a floor that binds: %v (%v)", c, err)
 	}
 	if c.Status = Optimal; c.Verify(of(binding), 1e-9) == nil {
 		t.Error("a floor that binds passes as optimal")
 	}
-	invented := Certificate{Lambda: []float64{5, 0, 0}, Sigma: []float64{.2, .3, .5}, Slacks: make([]float64, 3), Norm2: 100, Level: 100, Dropped: []int{0, 1, 2}}
+	invented := Certificate{Lambda: []float64{5, 0, 0}, Sigma: []float64{.2, .3, .5}, Slacks: make([]float64, 3),
+		Norm2: 100, Level: 100, Dropped: []int{0, 1, 2}}
 	for _, invented.Status = range []Status{Optimal, RowsDropped, IllConditioned, FloorBinding} {
 		if invented.Verify(of([]float64{4, -1, 1, -1, 9, 1, 1, 1, 1}), 1e-9) == nil {
 			t.Errorf("an invented certificate passes as %v", invented.Status)

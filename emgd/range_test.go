@@ -127,7 +127,8 @@ func nearCopies(r *rand.Rand) *instance {
 			}
 		}
 	}
-	return &instance{rows: rows, sigma: randomSigma(r, make([]float64, k*k), k), solver: Solver{ZeroTol: -1}, gram: r.IntN(2) == 0, near: true}
+	return &instance{rows: rows, sigma: randomSigma(r, make([]float64, k*k), k), solver: Solver{ZeroTol: -1},
+		gram: r.IntN(2) == 0, near: true}
 }
 
 // unrepresentable says whether a refused problem may need weights that leave float64. With m the

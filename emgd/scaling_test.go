@@ -129,7 +129,8 @@ func TestLargeFactors(t *testing.T) {
 
 // Two opposite gradients that ask for next to nothing share all the weight, and it adds up to 1.
 func TestNegligibleFactorsCount(t *testing.T) {
-	rows := [][]float64{{7.304326207190835e+40, -3.592422311300494e+40}, {-8.716456227584282e+33, 4.2869377598182084e+33}, {-2e-22, -1e-22}}
+	rows := [][]float64{{7.304326207190835e+40, -3.592422311300494e+40}, {-8.716456227584282e+33, 4.2869377598182084e+33},
+		{-2e-22, -1e-22}}
 	c, err := (&Solver{ZeroTol: -1}).Solve(from(rows), []float64{1, 1, 1})
 	if err != nil {
 		t.Fatal(err)

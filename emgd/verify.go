@@ -45,7 +45,8 @@ func (v *verifier) form(k int) (err error) {
 	numbers := slices.Concat(v.Lambda, v.Slacks, []float64{v.Norm2, v.Level, v.Floor})
 	switch {
 	case len(v.Lambda) != k || len(v.Sigma) != k || len(v.Slacks) != k:
-		return fmt.Errorf("%d weights, %d factors and %d slacks; want %d of each", len(v.Lambda), len(v.Sigma), len(v.Slacks), k)
+		return fmt.Errorf("%d weights, %d factors and %d slacks; want %d of each", len(v.Lambda), len(v.Sigma),
+			len(v.Slacks), k)
 	case v.Status < Optimal || v.Status > RowsDropped || v.Status == FloorInfeasible || v.Status == IterationLimit:
 		return fmt.Errorf("it proves nothing: %s", v.Status.Message())
 	}
@@ -180,9 +181,12 @@ func (v *verifier) weights() error {
 func (v *verifier) lengths() error {
 	ratio, limit := over(v.length, v.size), stationary(len(v.norm)-len(v.Dropped))
 	if v.Status == Stationary {
-		still := ratio <= 1.001*limit && v.Norm2 == 0 && !slices.ContainsFunc(v.Slacks, func(x float64) bool { return x != 0 })
+		still := ratio <= 1.001*limit && v.Norm2 == 0 && !slices.ContainsFunc(v.Slacks, func(x float64) bool {
+			return x != 0
+		})
 		if !still {
-			return fmt.Errorf("‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0", ratio, v.Norm2, v.Slacks)
+			return fmt.Errorf("‖d‖/Σλ_i‖J_i‖ = %v, ‖d‖² = %v and the slacks %v of a stationary point; want 0",
+				ratio, v.Norm2, v.Slacks)
 		}
 		return nil
 	}

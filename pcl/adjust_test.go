@@ -77,13 +77,16 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 		share  func(stored map[int]int, class int) float64 // of a class, beside the half that those of the running task have
 	}{
 		{"avggrad+las+per-task", memory.Config{}, equal},
-		{"avggrad+las+per-task+greedy", memory.Config{}, equal}, // the memory has samples of the running task, which are not replayed
-		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 13}, func(stored map[int]int, class int) float64 {
-			return float64(min(stored[class], 1)) / float64(len(stored))
-		}},
-		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 7}, func(stored map[int]int, class int) float64 {
-			return float64(stored[class]) / 7
-		}},
+		// the memory has samples of the running task, which are not replayed
+		{"avggrad+las+per-task+greedy", memory.Config{}, equal},
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 13},
+			func(stored map[int]int, class int) float64 {
+				return float64(min(stored[class], 1)) / float64(len(stored))
+			}},
+		{"avggrad+las+balanced+gss", memory.Config{Policy: "fixed_total", Budget: 7},
+			func(stored map[int]int, class int) float64 {
+				return float64(stored[class]) / 7
+			}},
 	} {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: "class", Memory: c.budget})
 		d := pcltest.Blobs(6, 24, 5)

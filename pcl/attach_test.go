@@ -28,7 +28,9 @@ func TestDetachIsPredicted(t *testing.T) {
 			steps(t, l, 1)
 		}
 		for _, change := range []func() error{
-			func() error { return nil }, func() error { return l.Detach(1, keep) }, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
+			func() error { return nil }, func() error {
+				return l.Detach(1, keep)
+			}, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
 		} {
 			must.Get(l.Network())(t)
 			must.Do(t, change())
@@ -62,13 +64,14 @@ func TestReattachedSamples(t *testing.T) {
 			for i := range every {
 				every[i] = i
 			}
-			others := &faulty{Resumable: blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1).Stream.(data.Resumable), at: every, fault: func(b *data.Batch, next func(*data.Batch) error) error {
-				err := next(b)
-				for i := range b.X {
-					b.X[i] *= 0.9
-				}
-				return err
-			}}
+			others := &faulty{Resumable: blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1).Stream.(data.Resumable), at: every,
+				fault: func(b *data.Batch, next func(*data.Batch) error) error {
+					err := next(b)
+					for i := range b.X {
+						b.X[i] *= 0.9
+					}
+					return err
+				}}
 			must.Do(t, l.Reattach(1, Task{Stream: others}))
 			playOut(t, l)
 			fresh := 0
@@ -111,7 +114,8 @@ func TestGrowthAndFetch(t *testing.T) {
 	closed := must.Get(data.NewPushStream(64, 64, []int{0, 1, 2}))(t)
 	closed.End()
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})), "its stream is empty")
-	if backbone := len(before) - 2*9; !slices.Equal(must.Get(l.Parameters())(t)[:backbone], before[:backbone]) || l.LastID() != 0 {
+	if backbone := len(before) - 2*9; !slices.Equal(must.Get(l.Parameters())(t)[:backbone], before[:backbone]) ||
+		l.LastID() != 0 {
 		t.Error("a task that was refused has changed the learner")
 	}
 	attach(t, l, Task{Classes: []int{0, 1, 2}, Stream: p})

@@ -84,9 +84,9 @@ func (t *attached) listen(notify func()) (err error) {
 
 func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, err} }
 
-// fetch fills b with the stream's next batch, which is valid only if there is no error. io.EOF means that
-// the stream has ended, data.ErrNotReady that it has no batch yet. A stream that returns io.EOF together
-// with its last batch is not asked again.
+// fetch fills b with the stream's next batch, which is valid only if there is no error. io.EOF
+// means that the stream has ended, data.ErrNotReady that it has no batch yet. A stream that returns
+// io.EOF together with its last batch is not asked again.
 func (t *attached) fetch(b *device.Batch) error {
 	b.Empty()
 	if t.over {
@@ -115,8 +115,8 @@ func (t *attached) fetch(b *device.Batch) error {
 	return nil
 }
 
-// take checks a batch that the stream delivered, now or before the learner was saved, and moves it into b.
-// The stream may have replaced the slices that it was given by its own; those are copied.
+// take checks a batch that the stream delivered, now or before the learner was saved, and moves it
+// into b. The stream may have replaced the slices that it was given by its own; those are copied.
 func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {

@@ -54,7 +54,8 @@ func TestAugment(t *testing.T) {
 		}
 		one, l := train(noise, "")
 		for i := range l.Memory().Len() {
-			if !slices.Contains(d.Train.Pixels, uint8(l.Memory().Item(i).Pixels[0]*255+.5)) || !seen[l.Memory().Item(i).Pixels[0]] {
+			if !slices.Contains(d.Train.Pixels, uint8(l.Memory().Item(i).Pixels[0]*255+.5)) ||
+				!seen[l.Memory().Item(i).Pixels[0]] {
 				t.Errorf("sample %d was stored after it was changed", i)
 			}
 		}
@@ -77,7 +78,8 @@ func TestAugment(t *testing.T) {
 func TestAugmentFails(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 5)
 	none := func(*rand.Rand, []float32) {}
-	refused(t, second(New(t.Context(), completed(t, b, "emgd-gmc", Options{Augment: none, Edit: Edit{Eta: .1}}))), "turn editing or augmentation off")
+	refused(t, second(New(t.Context(), completed(t, b, "emgd-gmc", Options{Augment: none, Edit: Edit{Eta: .1}}))),
+		"turn editing or augmentation off")
 	fails := true
 	l := smallLearner(t, b, "emgd-gmc", Options{Augment: func(*rand.Rand, []float32) {
 		if fails {

@@ -186,7 +186,8 @@ func BenchmarkRehearsals(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			be := pcltest.Backend(b, name)
 			for _, composition := range []string{
-				"emgd-gmc", "emgd", "avggrad+der-pp draws=one", "avggrad+der-pp draws=two", "emgd-gmc+der-pp rows=apart", "emgd-gmc+per-task",
+				"emgd-gmc", "emgd", "avggrad+der-pp draws=one", "avggrad+der-pp draws=two", "emgd-gmc+der-pp rows=apart",
+				"emgd-gmc+per-task",
 				"avggrad+lwf", "avggrad+ewc", "avggrad+si", "avggrad+er-ace", "avggrad+mir", "avggrad+icarl",
 			} {
 				for _, k := range []int{3, 5} {

@@ -36,7 +36,8 @@ func TestClassNames(t *testing.T) {
 	defer p.Close()
 	l.Tasks()[0].ClassNames[0] = "changed"
 	for where, tasks := range map[string][]TaskInfo{
-		"learner": l.Tasks(), "checkpoint": must.Get(must.Get(LoadState(saved))(t).Tasks())(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(),
+		"learner": l.Tasks(), "checkpoint": must.Get(must.Get(LoadState(saved))(t).Tasks())(t), "loaded": loaded.Tasks(),
+		"taught": taught.Tasks(),
 	} {
 		for i, info := range tasks {
 			if !slices.Equal(info.ClassNames, want[i]) {
@@ -52,7 +53,9 @@ func TestClassNames(t *testing.T) {
 	}
 
 	state := must.Get(l.State())(t)
-	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }), "it has 3 names for 2 classes")
+	refused(t, loaded.Restore(state, func(id int) (Task, error) {
+		return named(id, "a", "b", "c"), nil
+	}), "it has 3 names for 2 classes")
 	given := []string{"a", "b"}
 	must.Do(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
 	given[0] = "changed"

@@ -90,7 +90,8 @@ func TestJoinedLossIsOneRow(t *testing.T) {
 	var ends [2][]float32
 	for i, m := range []method.Method{
 		newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}),
-		&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}), newMethod(t, "emgd-gmc", nil)},
+		&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}),
+			newMethod(t, "emgd-gmc", nil)},
 	} {
 		l := trained(t, b, m, Options{Increment: "class"})
 		steps(t, l, 3)

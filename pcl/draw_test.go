@@ -36,8 +36,10 @@ func TestWrongDraw(t *testing.T) {
 		"too large": {func(rehearsal.ReplayContext) []int { return []int{0, 9999} }, "returned index 9999; the memory has "},
 		"length":    {func(ctx rehearsal.ReplayContext) []int { return []int{ctx.Memory().Len()} }, "; the memory has "},
 		"negative":  {func(rehearsal.ReplayContext) []int { return []int{-1} }, "returned index -1; the memory has "},
-		"too many":  {func(ctx rehearsal.ReplayContext) []int { return make([]int, ctx.Batch()+1) }, " indices; want at most the batch of "},
-		"repeats":   {func(ctx rehearsal.ReplayContext) []int { return make([]int, ctx.Batch()) }, ""},
+		"too many": {func(ctx rehearsal.ReplayContext) []int {
+			return make([]int, ctx.Batch()+1)
+		}, " indices; want at most the batch of "},
+		"repeats": {func(ctx rehearsal.ReplayContext) []int { return make([]int, ctx.Batch()) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := smallLearner(t, b, "", Options{Method: method.Compose(&method.AvgGrad{}, &ownDraw{c.indices})})

@@ -9,8 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// prepareEdit finds D, the direction that edits lead to, if this step edits the memory. If edits use the
-// parameters before the update, it also computes the gradients that the samples will be moved along.
+// prepareEdit finds D, the direction that edits lead to, if this step edits the memory. If edits
+// use the parameters before the update, it also computes the gradients that the samples will be
+// moved along.
 func (s *step) prepareEdit() error {
 	if e := s.options.Edit; e.Eta == 0 || s.report.Step%e.Every != 0 {
 		return nil

@@ -241,10 +241,12 @@ func TestEditTargets(t *testing.T) {
 // its direction where negative weights outweigh the others, and its length where the weights add up
 // to nothing.
 func TestMeanTarget(t *testing.T) {
-	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil),
+		Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
 	for _, c := range []struct{ weights, joined, want []float64 }{
 		{[]float64{2, 2, 3}, []float64{2, 3}, []float64{2. / 5, 2. / 5, 3. / 5}},
-		{[]float64{-5, 3}, nil, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, nil, []float64{-5, 5}}, {[]float64{0.1 + 0.2, -0.3}, nil, []float64{0.1 + 0.2, -0.3}},
+		{[]float64{-5, 3}, nil, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, nil, []float64{-5, 5}},
+		{[]float64{0.1 + 0.2, -0.3}, nil, []float64{0.1 + 0.2, -0.3}},
 	} {
 		s := l.newStep()
 		s.report.Weights = c.weights
@@ -254,7 +256,9 @@ func TestMeanTarget(t *testing.T) {
 		for i := range c.weights {
 			s.rows, s.kept = append(s.rows, row{}), append(s.kept, i)
 		}
-		if d := must.Get(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		if d := must.Get(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool {
+			return math.Abs(a-b) < 1e-15
+		}) {
 			t.Errorf("of weights %v, D has the shares %v, want %v", c.weights, d.w, c.want)
 		}
 	}
@@ -262,7 +266,9 @@ func TestMeanTarget(t *testing.T) {
 
 // TestEditOfResNet edits through convolutions and batch statistics: a small step lowers φ.
 func TestEditOfResNet(t *testing.T) {
-	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad", nil), Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
+	// a longer step can cross a kink of a ReLU
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad", nil),
+		Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}})
 	theta, direction, before, r := edited(t, l)
 	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(l.context()))
 	if math.Abs(was-r.Edit.Phi) > 1e-3*was || is >= was {

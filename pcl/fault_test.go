@@ -92,21 +92,26 @@ func same(t *testing.T, got, want *Learner) {
 func TestFailingCallsCostNothing(t *testing.T) {
 	broken := errors.New("broken")
 	faults := map[string]func(b *data.Batch, next func(*data.Batch) error) error{
-		"error":          func(*data.Batch, func(*data.Batch) error) error { return broken },
-		"panic":          func(*data.Batch, func(*data.Batch) error) error { panic("boom") },
-		"nothing":        func(*data.Batch, func(*data.Batch) error) error { return nil },
-		"too many":       func(b *data.Batch, _ func(*data.Batch) error) error { b.N = len(b.Class) + 1; return nil },
-		"negative":       func(b *data.Batch, _ func(*data.Batch) error) error { b.N = -1; return nil },
-		"foreign class":  func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class[0] = 1, 2; return nil },
-		"too few values": func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.X = 2, make([]float32, 70); return nil },
-		"no classes":     func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class = 2, nil; return nil },
+		"error":         func(*data.Batch, func(*data.Batch) error) error { return broken },
+		"panic":         func(*data.Batch, func(*data.Batch) error) error { panic("boom") },
+		"nothing":       func(*data.Batch, func(*data.Batch) error) error { return nil },
+		"too many":      func(b *data.Batch, _ func(*data.Batch) error) error { b.N = len(b.Class) + 1; return nil },
+		"negative":      func(b *data.Batch, _ func(*data.Batch) error) error { b.N = -1; return nil },
+		"foreign class": func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class[0] = 1, 2; return nil },
+		"too few values": func(b *data.Batch, _ func(*data.Batch) error) error {
+			b.N, b.X = 2, make([]float32, 70)
+			return nil
+		},
+		"no classes": func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class = 2, nil; return nil },
 	}
 	b := pcltest.Backend(t, backend.Go)
 	want := two(t, b, Options{}, plain)
 	playOut(t, want)
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			l := two(t, b, Options{}, func(s data.Resumable) data.Stream { return &faulty{Resumable: s, at: []int{3, 4, 7}, fault: fault} })
+			l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
+				return &faulty{Resumable: s, at: []int{3, 4, 7}, fault: fault}
+			})
 			failures := failures(t, l)
 			if len(failures) != 3 {
 				t.Errorf("%d failures were told, want 3: %v", len(failures), failures)
@@ -189,7 +194,8 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 func TestAbsurdBudget(t *testing.T) {
 	for _, policy := range []string{"per_class", "fixed_total"} {
 		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
-			l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
+				Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
 			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
 			playOut(t, l)
 			if l.Memory().Len() != 16 {
@@ -299,7 +305,8 @@ func (r *refusing) Weights(s *method.Step, w []float64) (method.Outcome, error) 
 // fails is taken back.
 func TestFailureBeforeTheUpdate(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for name, params := range map[string]map[string]any{"rlw": nil, "gmed": {"alpha": 1.0}, "mir": {"best_loss": true, "candidates": 2}} {
+	for name, params := range map[string]map[string]any{"rlw": nil, "gmed": {"alpha": 1.0},
+		"mir": {"best_loss": true, "candidates": 2}} {
 		var ends [2]*Learner
 		for i := range ends {
 			m := &refusing{Method: newMethod(t, name, params)}

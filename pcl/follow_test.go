@@ -16,7 +16,8 @@ import (
 func TestLossesAfterNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
 	still := optim.SGD{LR: 1e-12}
-	normalised := smallLearner(t, b, "famo", Options{Model: tinyResNet(t), Increment: "task", Optimizer: still, Observe: true})
+	normalised := smallLearner(t, b, "famo", Options{Model: tinyResNet(t), Increment: "task", Optimizer: still,
+		Observe: true})
 	d := pcltest.Blobs(4, 40, 5)
 	attach(t, normalised, blobTask(t, d, 1, 0, 1))
 	attach(t, normalised, blobTask(t, d, 2, 2, 3))

@@ -60,7 +60,8 @@ func TestForeignCode(t *testing.T) {
 	task := func(at int) Task { return Task{Classes: []int{0, 1}, Stream: &foreign{leave: leave, at: at}} }
 	l := smallLearner(t, b, "avggrad", Options{})
 	refused(t, second(l.Attach(task(1))), "the stream panicked: no ink")
-	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})), "the stream panicked: no ink")
+	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: ringing{&foreign{leave: leave}}})),
+		"the stream panicked: no ink")
 	var none *data.PushStream
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1}, Stream: none})), "the stream panicked: ")
 	if l.LastID() != 0 {
@@ -85,7 +86,8 @@ func TestForeignCode(t *testing.T) {
 	refused(t, ending.Save(filepath.Join(t.TempDir(), "x.pcl")), "it panicked: no ink")
 	refused(t, ending.Detach(id, false), "panicked: no ink")
 	l = smallLearner(t, b, "", Options{Method: leaving{newMethod(t, "avggrad", nil), func() {}}})
-	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl")), "its MarshalState returned something that is not JSON") // half an object
+	// half an object
+	refused(t, l.Save(filepath.Join(t.TempDir(), "x.pcl")), "its MarshalState returned something that is not JSON")
 }
 
 // TestLossThatCannotBeBuilt: a network's loss that panics when a step needs its graph, in whichever

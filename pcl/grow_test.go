@@ -59,7 +59,9 @@ func TestGrow(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "learner.pcl")
 			must.Do(t, l.Save(path))
 			loaded := smallLearner(t, b, name, o())
-			must.Do(t, loaded.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil }))
+			must.Do(t, loaded.Load(path, func(id int) (Task, error) {
+				return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil
+			}))
 			for _, l := range []*Learner{l, loaded} {
 				playOut(t, l)
 				if acc := must.Get(l.Evaluate(2))(t); acc < 0.5 && increment == "task" {
@@ -70,6 +72,7 @@ func TestGrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
-		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: "class", Grow: true}))), "the outputs cannot grow")
+		refused(t, second(New(t.Context(), completed(t, b, name, Options{Increment: "class", Grow: true}))),
+			"the outputs cannot grow")
 	}
 }

@@ -32,7 +32,9 @@ func (half) Replays(rehearsal.ReplayContext) ([]rehearsal.Replay, error) { retur
 
 // TestHalfOfARole: a method that would never be asked for what it can do is refused.
 func TestHalfOfARole(t *testing.T) {
-	refused(t, second(New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "", Options{Method: half{newMethod(t, "avggrad", nil)}}))), "not all methods of rehearsal.Replayer")
+	refused(t,
+		second(New(t.Context(), completed(t, pcltest.Backend(t, backend.Go), "",
+			Options{Method: half{newMethod(t, "avggrad", nil)}}))), "not all methods of rehearsal.Replayer")
 }
 
 // trained has two tasks of which the first is over and in the memory.
@@ -84,19 +86,20 @@ func steps(t testing.TB, l *Learner, n int) {
 // TestGradientOfOne: the gradient of one sample does not depend on who else is in the batch, also
 // where the network has batch normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
-	inStep(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, ctx rehearsal.ReplayContext) {
-		of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Current, items))(t) }
-		items := stored(ctx)[:2]
-		both, one, other := of(items), of(items[:1]), of(items[1:])
-		for i, g := range both {
-			if want := (one[i] + other[i]) / 2; math.Abs(float64(g-want)) > 1e-5 {
-				t.Fatalf("entry %d is %g, and the mean of both samples' %g", i, g, want)
+	inStep(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)},
+		func(l *Learner, ctx rehearsal.ReplayContext) {
+			of := func(items []memory.Item) []float32 { return must.Get(ctx.Gradient(rehearsal.Current, items))(t) }
+			items := stored(ctx)[:2]
+			both, one, other := of(items), of(items[:1]), of(items[1:])
+			for i, g := range both {
+				if want := (one[i] + other[i]) / 2; math.Abs(float64(g-want)) > 1e-5 {
+					t.Fatalf("entry %d is %g, and the mean of both samples' %g", i, g, want)
+				}
 			}
-		}
-		if dot(one, one) == 0 {
-			t.Error("the gradient of one sample is 0")
-		}
-	})
+			if dot(one, one) == 0 {
+				t.Error("the gradient of one sample is 0")
+			}
+		})
 }
 
 // TestPixelGradients compares them with finite differences of the losses.
@@ -304,7 +307,8 @@ func TestChosenRows(t *testing.T) {
 		{"more than a batch", []rehearsal.Replay{{Indices: make([]int, 9)}}, nil, "returned 9 indices"},
 		{"no such sample", []rehearsal.Replay{{ID: -1, Indices: []int{0, 99}}}, nil, "returned index 99"},
 		{"a task's row", []rehearsal.Replay{{ID: 2, Indices: []int{0}}}, nil, "samples replayed as row 2"},
-		{"the penalty's row", []rehearsal.Replay{{ID: rehearsal.PenaltyID, Indices: []int{0}}}, nil, "samples replayed as row"},
+		{"the penalty's row", []rehearsal.Replay{{ID: rehearsal.PenaltyID, Indices: []int{0}}}, nil,
+			"samples replayed as row"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := replayer{newMethod(t, "avggrad", nil), func(ctx rehearsal.ReplayContext) ([]rehearsal.Replay, error) {

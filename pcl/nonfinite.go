@@ -16,8 +16,8 @@ func finiteRow(r *device.Row, gram []float64, i, rows int) bool {
 }
 
 // leaveOut takes samples out of rows whose loss or gradient is not finite, if these samples are the
-// cause. A sample of huge values then costs its own part of a step, and not the rest of its batch. The
-// gradients of such rows have to be computed again.
+// cause. A sample of huge values then costs its own part of a step, and not the rest of its batch.
+// The gradients of such rows have to be computed again.
 func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -38,11 +38,11 @@ func (s *step) leaveOut(gram []float64) (again bool, err error) {
 	return again, nil
 }
 
-// badSamples returns the places of the samples that make a row's loss or gradient infinite or NaN. It
-// returns nil if leaving samples out does not help, for example because the network is broken. It tries
-// the likeliest first: samples whose own loss is not finite, then those with the largest loss or value.
-// It doubles their number until the row is finite, and then halves the interval, so that a batch of B
-// samples takes about 2 log B gradients.
+// badSamples returns the places of the samples that make a row's loss or gradient infinite or NaN.
+// It returns nil if leaving samples out does not help, for example because the network is broken.
+// It tries the likeliest first: samples whose own loss is not finite, then those with the largest
+// loss or value. It doubles their number until the row is finite, and then halves the interval, so
+// that a batch of B samples takes about 2 log B gradients.
 func (s *step) badSamples(r *row) (bad []int, err error) {
 	n, hidden := r.Batch.N, 0
 	fault, err := s.network.programs.Losses(s.network.now(), r.Batch, r.Loss)
@@ -114,8 +114,8 @@ func (s *step) finiteWithout(r *row, bad []int) (bool, error) {
 	return finiteRow(&one, gram, 0, 1), nil
 }
 
-// without takes samples out of a row, and counts them for their tasks. The batch that a stream delivered
-// stays as it is.
+// without takes samples out of a row, and counts them for their tasks. The batch that a stream
+// delivered stays as it is.
 func (s *step) without(r *row, bad []int) error {
 	if s.report.LeftOut == nil {
 		s.report.LeftOut = map[int]int{}

@@ -31,11 +31,12 @@ func TestSpoiltSample(t *testing.T) {
 				l = smallLearner(t, b, "", o)
 				d := pcltest.Blobs(4, 40, 10)
 				first := blobTask(t, d, 1, 0, 1)
-				first.Stream = &faulty{Resumable: first.Stream.(data.Resumable), at: []int{1, 2, 5}, fault: func(b *data.Batch, next func(*data.Batch) error) error {
-					must.Do(t, next(b))
-					change(b)
-					return nil
-				}}
+				first.Stream = &faulty{Resumable: first.Stream.(data.Resumable), at: []int{1, 2, 5},
+					fault: func(b *data.Batch, next func(*data.Batch) error) error {
+						must.Do(t, next(b))
+						change(b)
+						return nil
+					}}
 				attach(t, l, first)
 				attach(t, l, blobTask(t, d, 2, 2, 3))
 				for r, err := l.Step(); err == nil; r, err = l.Step() {
@@ -63,7 +64,8 @@ func TestSpoiltMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, o := range map[string]Options{
 		"emgd-gmc": {}, "er": {Increment: "class"}, "emgd-gmc+der-pp": {}, "emgd-gmc+per-task": {}, "mir": {}, "a-gem": {},
-		"emgd": {Increment: "class"}, "avggrad": {Model: normalised(t)}, "emgd-gmc+er-ace": {Increment: "class", Edit: Edit{Eta: 1e-3, Mode: "per_sample"}},
+		"emgd": {Increment: "class"}, "avggrad": {Model: normalised(t)},
+		"emgd-gmc+er-ace": {Increment: "class", Edit: Edit{Eta: 1e-3, Mode: "per_sample"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Method, o.Memory = newMethod(t, name, nil), memory.Config{Policy: "per_class", Budget: 8}
@@ -81,7 +83,9 @@ func TestSpoiltMemory(t *testing.T) {
 			leftOut := 0
 			for r, err := l.Step(); err == nil; r, err = l.Step() {
 				leftOut += r.LeftOut[1]
-				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool { return id <= method.MemoryID }) {
+				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool {
+					return id <= method.MemoryID
+				}) {
 					t.Fatalf("step %d has the rows %v of %v samples; it leaves out the rows %v, and samples of %v",
 						r.Step, r.IDs, r.N, r.Skipped, r.LeftOut)
 				}

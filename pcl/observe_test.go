@@ -37,7 +37,8 @@ func TestObserve(t *testing.T) {
 				if got := r.Rises[i]; math.Abs(got-predicted) > 1e-3*math.Abs(predicted)+1e-9 {
 					t.Errorf("%s: step %d, row %d: Jᵢ·Δθ is %g, want %g", name, r.Step, r.IDs[i], got, predicted)
 				}
-				if got := r.LossesAfter[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1, r.Losses[i]) {
+				if got := r.LossesAfter[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1,
+					r.Losses[i]) {
 					t.Errorf("%s: step %d, row %d: the loss changed by %g, to first order by %g",
 						name, r.Step, r.IDs[i], got, predicted)
 				}

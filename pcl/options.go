@@ -32,8 +32,8 @@ type Options struct {
 	Method method.Method
 	// Increment says which classes a prediction may choose from: "task" predictions know the
 	// sample's task and choose among its classes, "class" predictions, for which empty stands,
-	// choose among all classes of the tasks that have arrived. An experiment's default is "task", as
-	// in the published ones.
+	// choose among all classes of the tasks that have arrived. An experiment's default is "task",
+	// as in the published ones.
 	Increment string `param:"increment" default:"class" choices:"task,class"`
 	// Shared says which parameters count as shared (docs/method.md §1.3). The shared parameters are
 	// the columns of J, the matrix of the streams' gradients, from which the method computes the
@@ -46,8 +46,8 @@ type Options struct {
 	Optimizer optim.Optimizer // nil stands for Adam with a step size of 0.001
 	// Batch is how many samples of each stream go into a step; 0 stands for 32. No more are taken
 	// than a step can hold, and few enough that no program's sizes overflow, at which XLA would end
-	// the process. An experiment's default is 128, as in the published ones; a stream of your own may
-	// be short.
+	// the process. An experiment's default is 128, as in the published ones; a stream of your own
+	// may be short.
 	Batch  int           `param:"batch" default:"32" range:"whole [1,1048576]"`
 	Memory memory.Config // the zero value stands for 20 samples of each class
 	Seed   uint64        // of all that is drawn; an experiment's default is 1234, as in the published ones
@@ -86,8 +86,8 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
-// checked returns the options with their defaults, and the method, ready for its first step. It returns
-// an error for options that no learner can have.
+// checked returns the options with their defaults, and the method, ready for its first step. It
+// returns an error for options that no learner can have.
 func (o Options) checked() (Options, *method.Started, error) {
 	switch {
 	case o.Method != nil:

@@ -67,7 +67,8 @@ func TestRegression(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []string{"task", "class"} {
 		task := func(id int) (Task, error) { return waves{task: id, n: 160}.asTask(t, id, 15), nil }
-		l, loaded := regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment}), regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment})
+		l, loaded := regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment}),
+			regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment})
 		for id := 1; id <= 2; id++ {
 			attach(t, l, must.Get(task(id))(t))
 			steps(t, l, 30)
@@ -192,8 +193,11 @@ func TestLossRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, try(name, Options{}), want) })
 	}
-	refused(t, try("avggrad", Options{Loss: model.SquaredError(5)}), "want 1 to as many target values as outputs") // for four outputs
-	scalar := model.LossFunc("scalar", 2, func(outputs, targets *graph.Node) *graph.Node { return graph.ReduceAllSum(outputs) })
+	// for four outputs
+	refused(t, try("avggrad", Options{Loss: model.SquaredError(5)}), "want 1 to as many target values as outputs")
+	scalar := model.LossFunc("scalar", 2, func(outputs, targets *graph.Node) *graph.Node {
+		return graph.ReduceAllSum(outputs)
+	})
 	refused(t, try("avggrad", Options{Loss: scalar}), "want one value for each sample")
 	l := regression(t, b, "avggrad", Options{Increment: "class"})
 	attach(t, l, waves{task: 1, n: 20}.asTask(t, 1, 1))

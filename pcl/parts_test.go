@@ -121,7 +121,8 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 	d := pcltest.Blobs(6, 24, 5)
 	task := pairs(t, d)
 	made := func() *Learner {
-		return smallLearner(t, b, name, Options{Increment: "class", Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.1}, Edit: Edit{Eta: 0.01}})
+		return smallLearner(t, b, name, Options{Increment: "class", Optimizer: optim.Adam{LR: 0.01, WeightDecay: 0.1},
+			Edit: Edit{Eta: 0.01}})
 	}
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	l, whole := made(), made()

@@ -89,8 +89,9 @@ func (c methodContext) Parameters() ([]float32, error) {
 	return theta[:n:n], nil
 }
 
-// TaskGradient uses the right labels as targets, even if the loss has the old model's. That model was
-// remembered when the task ended and agrees with the present one, so its targets give no gradient.
+// TaskGradient uses the right labels as targets, even if the loss has the old model's. That model
+// was remembered when the task ended and agrees with the present one, so its targets give no
+// gradient.
 func (c methodContext) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	c.fits(samples)
 	loss := lossOf(c.method, samples[0].Task)

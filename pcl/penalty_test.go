@@ -103,7 +103,8 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
-	theta, rows := must.Get(l.network.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
+	// of the memory, all of which fits into a batch, and task 2
+	theta, rows := must.Get(l.network.parameters())(t), gradients(t, l)
 	r := must.Get(l.Step())(t)
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyID)
 	if n != 3 || i < 0 {
@@ -143,15 +144,16 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment strin
 func TestPenaltyWithoutMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
-	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true, Trace: func(s *Trace) error {
-		for i, id := range s.IDs {
-			at := fmt.Sprintf("row %d: ", id)
-			pcltest.Equal(t, at+"it has no samples", s.N[i] == 0, id == rehearsal.PenaltyID)
-			pcltest.Equal(t, at+"pixels", len(s.X[i]), 8*64)
-			pcltest.Equal(t, at+"targets", len(s.Targets[i]), 6*8)
-		}
-		return nil
-	}})
+	l := trained(t, b, p, Options{Memory: memory.Config{Policy: "per_class"}, ExtraUpdate: true,
+		Trace: func(s *Trace) error {
+			for i, id := range s.IDs {
+				at := fmt.Sprintf("row %d: ", id)
+				pcltest.Equal(t, at+"it has no samples", s.N[i] == 0, id == rehearsal.PenaltyID)
+				pcltest.Equal(t, at+"pixels", len(s.X[i]), 8*64)
+				pcltest.Equal(t, at+"targets", len(s.Targets[i]), 6*8)
+			}
+			return nil
+		}})
 	p.called, p.moves = 0, nil
 	r := must.Get(l.Step())(t)
 	pcltest.Equal(t, "rows", r.IDs, []int{rehearsal.PenaltyID, 2})
@@ -318,7 +320,8 @@ func TestInformationOfLabels(t *testing.T) {
 	now := must.Get(l.context().TaskGradient(samples))(t)
 	program.Free(l.network.auxiliary.remembered)
 	l.network.auxiliary.remembered = nil // as before a first task has ended
-	if want := must.Get(l.context().Gradient(rehearsal.Current, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must.Get(l.context().Gradient(rehearsal.Current, samples))(t); !slices.Equal(now, want) ||
+		dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }

@@ -70,8 +70,8 @@ func (l *Learner) predictor() (*Predictor, error) {
 	return p.open(o.spec(), copied, at.Running)
 }
 
-// latestRule is rule, but while tasks run a method that learns from sums gives the last rule that it
-// has, which may be behind, and makes the next one meanwhile.
+// latestRule is rule, but while tasks run a method that learns from sums gives the last rule that
+// it has, which may be behind, and makes the next one meanwhile.
 func (l *Learner) latestRule() (at rehearsal.Point, rule rehearsal.Scorer, behind bool, err error) {
 	m := l.method.Analytic
 	if m == nil || len(l.tasks.running) == 0 {

@@ -29,7 +29,8 @@ func flat(s data.Samples, inputs int) (x []float32, class []int) {
 
 // predictedRight counts what a predictor predicts correctly of a task's test samples, all at once
 // and one by one.
-func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data.Samples) (batched, single map[int]int) {
+func predictedRight(t *testing.T, p *Predictor, increment string, id int, s data.Samples) (batched,
+	single map[int]int) {
 	t.Helper()
 	predict := func(x []float32) []Prediction {
 		if increment == "task" {
@@ -78,13 +79,16 @@ func TestPredictorIsEvaluation(t *testing.T) {
 		params    map[string]any
 		model     model.Model
 	}{
-		{"emgd-gmc", task, nil, nil}, {"icarl", task, nil, nil}, {"emgd", class, nil, nil}, {"icarl", class, nil, nil}, {"mdmtr", class, nil, nil},
-		{"avggrad+ncm", class, map[string]any{"where": "between-tasks"}, nil}, {"gdumb", class, map[string]any{"passes": 2.0}, nil},
+		{"emgd-gmc", task, nil, nil}, {"icarl", task, nil, nil}, {"emgd", class, nil, nil}, {"icarl", class, nil, nil},
+		{"mdmtr", class, nil, nil},
+		{"avggrad+ncm", class, map[string]any{"where": "between-tasks"}, nil},
+		{"gdumb", class, map[string]any{"passes": 2.0}, nil},
 		{"avggrad", class, nil, normalised(t)},
 	} {
 		t.Run(c.method+"/"+c.increment, func(t *testing.T) {
 			d := pcltest.Blobs(6, 12, 5)
-			l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{Method: newMethod(t, c.method, c.params), Increment: c.increment, Model: c.model})
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), "",
+				Options{Method: newMethod(t, c.method, c.params), Increment: c.increment, Model: c.model})
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 				steps(t, l, 2)
@@ -154,7 +158,8 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		}
 		p.Close()
 		p.Close()
-		for what, err := range map[string]error{"Predict": second(l.Predict(x)), "Snapshot": second(l.Snapshot()), "of a predictor": second(p.Predict(x))} {
+		for what, err := range map[string]error{"Predict": second(l.Predict(x)), "Snapshot": second(l.Snapshot()),
+			"of a predictor": second(p.Predict(x))} {
 			if !errors.Is(err, ErrClosed) {
 				t.Errorf("%s after Close: %v", what, err)
 			}

@@ -36,8 +36,9 @@ type TaskInfo struct {
 // hand leaves ids out.
 func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
-// registry owns the tasks that have arrived, whether they run or have ended. Nothing that a copy shares
-// with it ever changes, so a copy stays as it is, and costs the same after any number of tasks.
+// registry owns the tasks that have arrived, whether they run or have ended. Nothing that a copy
+// shares with it ever changes, so a copy stays as it is, and costs the same after any number of
+// tasks.
 type registry struct {
 	increment string
 	tasks     []*arrival     // without their streams, by id minus 1; nil if the id was skipped

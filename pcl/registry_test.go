@@ -23,7 +23,8 @@ func runningTask(l *Learner, id int) *attached {
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 4}})
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
+			Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 4}})
 		push := newPush(t, 0, 1)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())
@@ -78,7 +79,8 @@ func TestHistoryCostsNothing(t *testing.T) {
 // come attaches a task that ends without a sample.
 func come(t *testing.T, l *Learner) {
 	t.Helper()
-	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPushStream(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
+	id := attach(t, l, Task{Classes: []int{0, 1},
+		Stream: must.Get(data.NewPushStream(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
 	must.Do(t, l.Detach(id, false))
 }
 

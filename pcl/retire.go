@@ -44,8 +44,9 @@ func remember(c methodContext, id int, collected *memory.Reservoir) error {
 	return nil
 }
 
-// candidates returns how many samples of each class are collected while a task runs, for a memory that
-// takes quota of them. It is 0 if the method fills the memory itself and no penalty wants samples.
+// candidates returns how many samples of each class are collected while a task runs, for a memory
+// that takes quota of them. It is 0 if the method fills the memory itself and no penalty wants
+// samples.
 func candidates(m *method.Started, quota int) int {
 	wanted := 0
 	if p := m.Penalty; p != nil {

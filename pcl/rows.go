@@ -30,8 +30,8 @@ func (r *row) free() {
 	r.observed = false
 }
 
-// gradients computes the gradient of each row that has none yet. It brings the losses, the statistics of
-// the batches and the inner products that are asked for to the host.
+// gradients computes the gradient of each row that has none yet. It brings the losses, the
+// statistics of the batches and the inner products that are asked for to the host.
 func (s *step) gradients(asked device.Products) (gram []float64, err error) {
 	if gram, err = s.computed(asked); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (s *step) gradients(asked device.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// gradientsOfGood is gradients for rows that have not been computed before. It leaves samples out that
-// make a row infinite or NaN.
+// gradientsOfGood is gradients for rows that have not been computed before. It leaves samples out
+// that make a row infinite or NaN.
 func (s *step) gradientsOfGood(asked device.Products) (gram []float64, err error) {
 	if gram, err = s.computed(asked); err != nil {
 		return nil, err

@@ -166,7 +166,9 @@ func TestBesideRun(t *testing.T) {
 				err = errors.Join(err, predicted, l.DetachContext(ctx, id, true))
 				state, read := pcl.LoadState(path)
 				saved, _ := state.Tasks()
-				if at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool { return t.ID == id }); at < 0 || saved[at].Ended || saved[at].Name != fmt.Sprint(w, i) {
+				if at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool {
+					return t.ID == id
+				}); at < 0 || saved[at].Ended || saved[at].Name != fmt.Sprint(w, i) {
 					t.Errorf("task %d is not in the file: %+v", id, saved)
 				}
 				if err = errors.Join(err, read); err != nil {
@@ -306,7 +308,8 @@ func TestTaken(t *testing.T) {
 		t.Errorf("the file says that %d samples were taken; want those of a step, 8", saved.Samples)
 	}
 	loaded := again.Tasks()[0]
-	pcltest.Equal(t, "samples taken, and waiting", []int{loaded.Samples, loaded.Waiting}, []int{saved.Samples, saved.Waiting})
+	pcltest.Equal(t, "samples taken, and waiting", []int{loaded.Samples, loaded.Waiting},
+		[]int{saved.Samples, saved.Waiting})
 	got := finish(again, stream, saved.Samples+saved.Waiting)
 	if want := finish(l, s, 50); !slices.Equal(got, want) {
 		t.Error("a learner that was loaded differs from one that was never stopped")

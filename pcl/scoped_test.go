@@ -32,7 +32,8 @@ func convBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 // while tasks run, and loaded.
 func TestScopedLearns(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
-	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone, "conv": convBackbone} {
+	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone,
+		"conv": convBackbone} {
 		o := Options{Model: must.Get(model.NewScoped(name, 64, 2, backbone))(t), Increment: "class", Grow: true, Seed: 5}
 		l, loaded := smallLearner(t, b, "emgd", o), smallLearner(t, b, "emgd", o)
 		attach(t, l, blobTask(t, d, 1, 0, 1))
@@ -55,15 +56,19 @@ func TestScopedLearns(t *testing.T) {
 func TestScopedEditing(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	edit := Edit{Eta: 0.01}
-	l := smallLearner(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("dense", 64, 4, denseBackbone))(t), Edit: edit})
+	l := smallLearner(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("dense", 64, 4, denseBackbone))(t),
+		Edit: edit})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	playOut(t, l)
-	if !slices.ContainsFunc(l.Memory().Samples(), func(it memory.Item) bool { return it.Edits > 0 && !slices.Equal(it.Original, it.Pixels) }) {
+	if !slices.ContainsFunc(l.Memory().Samples(), func(it memory.Item) bool {
+		return it.Edits > 0 && !slices.Equal(it.Original, it.Pixels)
+	}) {
 		t.Error("no sample was edited")
 	}
-	_, err := New(t.Context(), completed(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
+	_, err := New(t.Context(), completed(t, b, "emgd-gmc",
+		Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
 	if err == nil {
 		t.Errorf("editing with a convolution of GoMLX: %v", err)
 	}

@@ -379,7 +379,9 @@ func (p *player) made(r *StepReport, positions []int) {
 	}
 	if idle := p.idle(); !idle && !slices.Equal(sortedInts(p.seen), sortedInts(expected)) {
 		p.fatalf("step %d trained on %v, want %v", r.Step, p.seen, expected)
-	} else if !idle && !slices.Equal(slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id <= method.MemoryID }), ids) {
+	} else if !idle && !slices.Equal(slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool {
+		return id <= method.MemoryID
+	}), ids) {
 		p.fatalf("step %d has rows %v, want %v", r.Step, r.IDs, ids)
 	}
 	if !slices.Equal(r.Ended, ended) {
@@ -476,7 +478,8 @@ type state struct {
 }
 
 func (s state) equal(o state) bool {
-	return slices.Equal(s.theta, o.theta) && slices.Equal(s.pixels, o.pixels) && s.steps == o.steps && slices.Equal(s.active, o.active)
+	return slices.Equal(s.theta, o.theta) && slices.Equal(s.pixels, o.pixels) && s.steps == o.steps &&
+		slices.Equal(s.active, o.active)
 }
 
 func (p *player) state() state {
@@ -602,7 +605,8 @@ func TestRandomSequences(t *testing.T) {
 					Seed:      uint64(seed),
 				},
 			}
-			p.log = []string{fmt.Sprintf("seed %d: %s, %s, %v", seed, method.Describe(p.options.Method).Name, p.options.Increment, p.options.Memory)}
+			p.log = []string{fmt.Sprintf("seed %d: %s, %s, %v", seed, method.Describe(p.options.Method).Name,
+				p.options.Increment, p.options.Memory)}
 			p.play()
 		}
 	})

@@ -97,12 +97,14 @@ func TestSetNetworkBackbone(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	old, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: "class"})
 	n := must.Get(old.Network())(t)
-	few := smallLearner(t, b, "emgd-gmc", Options{Increment: "class", Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
+	few := smallLearner(t, b, "emgd-gmc",
+		Options{Increment: "class", Model: must.Get(model.NewMLP(64, []int{16, 8}, 2))(t)})
 	before := must.Get(few.Parameters())(t)
 	refused(t, few.SetNetwork(n), "has the shape [8 6]; the model wants [8 2]")
 	must.Do(t, few.SetBackbone(n))
 	backbone, after := few.Options().Model.Layout().Backbone, must.Get(few.Parameters())(t)
-	if !slices.Equal(after[backbone:], before[backbone:]) || !slices.Equal(after[:backbone], must.Get(old.Parameters())(t)[:backbone]) {
+	if !slices.Equal(after[backbone:], before[backbone:]) ||
+		!slices.Equal(after[:backbone], must.Get(old.Parameters())(t)[:backbone]) {
 		t.Error("the backbone was not taken, or more than that")
 	}
 	if few.LastID() != 0 {
@@ -120,14 +122,24 @@ func TestSetNetworkRefuses(t *testing.T) {
 		spoil func(n *Network)
 		want  string
 	}{
-		"the first is missing":     {func(n *Network) { n.Tensors = n.Tensors[1:] }, "of the model is missing"},
-		"the last is missing":      {func(n *Network) { n.Tensors = n.Tensors[:len(n.Tensors)-1] }, "of the model is missing"},
-		"too many tensors":         {func(n *Network) { n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"}) }, `the model has no tensors ["b"]`},
-		"another shape":            {func(n *Network) { n.Tensors[1].Dims = []int{1} }, "has the shape [1]"},
-		"not finite":               {func(n *Network) { n.Tensors[1].Values[1] = float32(math.NaN()) }, "has a value that is not finite"},
-		"another mode":             {func(n *Network) { n.Increment = "task" }, "the network is task-incremental"},
-		"fewer tasks":              {func(n *Network) { n.Tasks = n.Tasks[:1] }, "the network has tasks of the classes [[4 0 2]]"},
-		"another order":            {func(n *Network) { n.Tasks[1].Classes = []int{3, 5, 1} }, "the network has tasks of the classes"},
+		"the first is missing": {func(n *Network) { n.Tensors = n.Tensors[1:] }, "of the model is missing"},
+		"the last is missing": {func(n *Network) {
+			n.Tensors = n.Tensors[:len(n.Tensors)-1]
+		}, "of the model is missing"},
+		"too many tensors": {func(n *Network) {
+			n.Tensors = append(n.Tensors, safetensors.Tensor{Name: "b"})
+		}, `the model has no tensors ["b"]`},
+		"another shape": {func(n *Network) { n.Tensors[1].Dims = []int{1} }, "has the shape [1]"},
+		"not finite": {func(n *Network) {
+			n.Tensors[1].Values[1] = float32(math.NaN())
+		}, "has a value that is not finite"},
+		"another mode": {func(n *Network) { n.Increment = "task" }, "the network is task-incremental"},
+		"fewer tasks": {func(n *Network) {
+			n.Tasks = n.Tasks[:1]
+		}, "the network has tasks of the classes [[4 0 2]]"},
+		"another order": {func(n *Network) {
+			n.Tasks[1].Classes = []int{3, 5, 1}
+		}, "the network has tasks of the classes"},
 		"predictor: no tasks":      {func(n *Network) { n.Tasks = nil }, "the network has no tasks"},
 		"predictor: another rule":  {func(n *Network) { n.OtherScorer = true }, "predicts by a rule of its own"},
 		"predictor: a class twice": {func(n *Network) { n.Tasks[0].Classes = []int{4, 4} }, "it lists class 4 twice"},
@@ -153,10 +165,12 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	good := `{"version":1,"model":"m","steps":3,"increment":"class","image":[1,2,1],"tasks":[{"id":1,"classes":[7,5]}],` +
 		`"outputs":[{"class":7},{"class":5}],"rule":"logits"}`
 	means := strings.Replace(good, `"rule":"logits"`, `"rule":"nearest-mean","means":{"classes":[5],"tasks":[[1]]}`, 1)
-	two := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}, {Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
+	two := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}},
+		{Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
 	path := filepath.Join(t.TempDir(), "x.safetensors")
 	load := func(text string, tensors ...safetensors.Tensor) (*Network, error) {
-		must.Do(t, atomicfile.Write(path, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Write))
+		must.Do(t, atomicfile.Write(path,
+			(&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Write))
 		return LoadNetwork(path)
 	}
 	if n := must.Get(load(good, two[0]))(t); n.Model != "m" || len(n.Tensors) != 1 {
@@ -184,7 +198,9 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	refused(t, second(load(means)), "values of 0; want as many of each")
 	refused(t, second(load(strings.Replace(means, "[[1]]", "[]", 1), two...)), "tasks of 0 and values of 1")
 	twice := strings.Replace(means, `"classes":[5],"tasks":[[1]]`, `"classes":[5,5],"tasks":[[1],[1]]`, 1)
-	refused(t, second(load(twice, two[0], safetensors.Tensor{Name: meansTensor, Dims: []int{2, 1}, Values: []float32{3, 4}})), "want each class once")
+	refused(t,
+		second(load(twice, two[0], safetensors.Tensor{Name: meansTensor, Dims: []int{2, 1}, Values: []float32{3, 4}})),
+		"want each class once")
 	refused(t, second(LoadPredictor(pcltest.Backend(t, backend.Go), path)), "want each class once")
 }
 
@@ -216,7 +232,8 @@ func TestTrainedEarly(t *testing.T) {
 	x, _ := flat(d.Select(&d.Test, 0, 4), 64)
 	snapshot := must.Get(l.Snapshot())(t)
 	defer snapshot.Close()
-	if diff := cmp.Diff(must.Get(snapshot.Predict(x))(t), must.Get(p.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+	if diff := cmp.Diff(must.Get(snapshot.Predict(x))(t), must.Get(p.Predict(x))(t),
+		cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Error(diff) // the means were rounded
 	}
 	task := smallLearner(t, b, "emgd", Options{Increment: "task"})

@@ -42,7 +42,8 @@ print(worst)
 // scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
 	bin := must.Python(t, "numpy, onnx, onnxruntime, safetensors")
-	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 4, Outputs: 7, Release: true}))(t)
+	released := must.Get(model.NewResNet18(model.Sizes{Height: 8, Width: 8, Channels: 1, StemChannels: 4, Outputs: 7,
+		Release: true}))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		name, method string
@@ -58,7 +59,8 @@ func TestONNXRuntime(t *testing.T) {
 			dir := t.TempDir()
 			file, expected := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "want.safetensors")
 			must.Do(t, must.Get(l.Network())(t).SaveONNX(file, nil))
-			must.Do(t, atomicfile.Write(expected, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Write))
+			must.Do(t, atomicfile.Write(expected,
+				(&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Write))
 			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
 			must.Do(t, err)
 			if worst > 1e-5 {
@@ -91,7 +93,8 @@ func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 	tensor := func(name string, rows [][]float32) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, Dims: []int{len(rows), len(rows[0])}, Values: slices.Concat(rows...)}
 	}
-	out := []safetensors.Tensor{{Name: "x", Dims: []int{n, 64}, Values: x}, tensor("logits", logits), tensor("features", features)}
+	out := []safetensors.Tensor{{Name: "x", Dims: []int{n, 64}, Values: x}, tensor("logits", logits),
+		tensor("features", features)}
 	if p.rule == nil {
 		return out
 	}
@@ -125,11 +128,22 @@ func TestSaveONNXRefuses(t *testing.T) {
 		spoil func(n *Network) model.Model
 		want  string
 	}{
-		"an unknown key":        {func(n *Network) model.Model { n.Model = "vit"; return nil }, `"vit"`},
-		"a tensor is missing":   {func(n *Network) model.Model { n.Tensors = n.Tensors[1:]; return nil }, "of the model is missing"},
-		"a rule of its own":     {func(n *Network) model.Model { n.OtherScorer = true; return nil }, "predicts by a rule of its own"},
-		"a class twice":         {func(n *Network) model.Model { n.Tasks[0].Classes = []int{4, 4}; return nil }, "it lists class 4 twice"},
-		"a model not buildable": {func(n *Network) model.Model { return struct{ model.Model }{l.Options().Model} }, "Buildable"},
+		"an unknown key": {func(n *Network) model.Model { n.Model = "vit"; return nil }, `"vit"`},
+		"a tensor is missing": {func(n *Network) model.Model {
+			n.Tensors = n.Tensors[1:]
+			return nil
+		}, "of the model is missing"},
+		"a rule of its own": {func(n *Network) model.Model {
+			n.OtherScorer = true
+			return nil
+		}, "predicts by a rule of its own"},
+		"a class twice": {func(n *Network) model.Model {
+			n.Tasks[0].Classes = []int{4, 4}
+			return nil
+		}, "it lists class 4 twice"},
+		"a model not buildable": {func(n *Network) model.Model {
+			return struct{ model.Model }{l.Options().Model}
+		}, "Buildable"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			n, folder := must.Get(l.Network())(t), t.TempDir()

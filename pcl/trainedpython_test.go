@@ -39,7 +39,8 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
 	for _, err := range []error{
 		n.Save(filepath.Join(dir, "net.safetensors")), n.SaveONNX(filepath.Join(dir, "net.onnx"), nil),
-		atomicfile.Write(filepath.Join(dir, "x.safetensors"), (&safetensors.File{Tensors: []safetensors.Tensor{{Name: "x", Dims: []int{len(x) / 64, 64}, Values: x}}}).Write),
+		atomicfile.Write(filepath.Join(dir, "x.safetensors"),
+			(&safetensors.File{Tensors: []safetensors.Tensor{{Name: "x", Dims: []int{len(x) / 64, 64}, Values: x}}}).Write),
 	} {
 		if err != nil {
 			t.Fatal(err)

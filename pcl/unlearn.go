@@ -14,8 +14,8 @@ import (
 // do that, such as lda.
 //
 // samples are all samples that the task's streams have delivered, in any order; nil stands for the
-// sums that the method keeps with its parameter keep. If they are not the task's, Unlearn returns an
-// error and nothing changes.
+// sums that the method keeps with its parameter keep. If they are not the task's, Unlearn returns
+// an error and nothing changes.
 func (l *Learner) Unlearn(task int, samples data.Samples) error {
 	return l.call(context.Background(), "unlearn", func() error {
 		m := l.method.Analytic
@@ -53,8 +53,8 @@ func (l *Learner) Sums() ([]byte, error) {
 	})
 }
 
-// MemoryBytes returns how large the stored samples are, with what is stored beside them, and the sums
-// that a method learns from.
+// MemoryBytes returns how large the stored samples are, with what is stored beside them, and the
+// sums that a method learns from.
 func (l *Learner) MemoryBytes() (samples, sums int, err error) {
 	err = l.call(context.Background(), "memory", func() error {
 		for _, it := range l.memory.Samples() {

@@ -43,8 +43,8 @@ func predictions(t *testing.T, l *Learner, d *datasets.Dataset, among ...int) st
 	return text
 }
 
-// TestAnalyticStreams: however samples are divided into streams, batches and epochs, on any number of cores, with a restart in
-// between, what is learnt has the same bits, and it is good.
+// TestAnalyticStreams: however samples are divided into streams, batches and epochs, on any number
+// of cores, with a restart in between, what is learnt has the same bits, and it is good.
 func TestAnalyticStreams(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	b := pcltest.Backend(t, backend.Go)
@@ -94,7 +94,8 @@ func TestAnalyticStreams(t *testing.T) {
 	}
 }
 
-// TestUnlearn: each task in turn, from its samples and from kept sums; what is left has the bits of a learner that never saw it.
+// TestUnlearn: each task in turn, from its samples and from kept sums; what is left has the bits of
+// a learner that never saw it.
 func TestUnlearn(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 30, 5)
@@ -122,7 +123,8 @@ func TestUnlearn(t *testing.T) {
 						samples = nil
 					}
 					must.Do(t, all.Unlearn(gone, samples))
-					if got, want := must.Get(all.method.Stateful.MarshalState())(t), must.Get(never.method.Stateful.MarshalState())(t); !slices.Equal(got, want) {
+					if got, want := must.Get(all.method.Stateful.MarshalState())(t),
+						must.Get(never.method.Stateful.MarshalState())(t); !slices.Equal(got, want) {
 						t.Error("the sums have other bits")
 					}
 					if got, want := predictions(t, all, d, others...), predictions(t, never, d, others...); got != want {
@@ -165,14 +167,16 @@ func TestUnlearnRefuses(t *testing.T) {
 			if c.play {
 				playOut(t, l)
 			}
-			if err := l.Unlearn(c.task, d.Select(&d.Train, 0, c.classes...)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := l.Unlearn(c.task, d.Select(&d.Train, 0, c.classes...)); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-// TestNegativeFeatures: a sample that a method cannot take is an error of its stream, and the learner goes on.
+// TestNegativeFeatures: a sample that a method cannot take is an error of its stream, and the
+// learner goes on.
 func TestNegativeFeatures(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 30, 5)

@@ -90,9 +90,9 @@ func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 	return s.moved()
 }
 
-// renew computes the gradients of all rows again, at the current θ, for another update, and the inner
-// products that are asked for. The running statistics take in the batches of each update. The method's
-// penalty is called even if it has no row yet.
+// renew computes the gradients of all rows again, at the current θ, for another update, and the
+// inner products that are asked for. The running statistics take in the batches of each update. The
+// method's penalty is called even if it has no row yet.
 func (s *step) renew(asked device.Products) (gram []float64, err error) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyID }) {
 		if _, _, err := s.penalty(); err != nil {

@@ -18,10 +18,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-var crowd = flag.Duration("crowd", 0, "how long TestCrowd lasts; it then also fails if an honest client waits for a second")
+var crowd = flag.Duration("crowd", 0,
+	"how long TestCrowd lasts; it then also fails if an honest client waits for a second")
 
-// TestCrowd: 150 clients that announce bodies and send nothing, 150 that stall in the middle of a header or a body, and 100 honest
-// ones. Each honest one is served, and the service, a process of its own, stays small. All that was cut off come again.
+// TestCrowd: 150 clients that announce bodies and send nothing, 150 that stall in the middle of a
+// header or a body, and 100 honest ones. Each honest one is served, and the service, a process of
+// its own, stays small. All that was cut off come again.
 func TestCrowd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "crowd.pcl")
 	c, process, kill := killed(t, file)
@@ -55,7 +57,8 @@ func TestCrowd(t *testing.T) {
 	all.Wait()
 	slices.Sort(took)
 	most, rss := took[len(took)-1], peak(t, process)
-	t.Logf("%d honest requests: half took up to %v, 99 in 100 up to %v, the longest %v; the service had up to %d MiB", len(took), took[len(took)/2], took[len(took)*99/100], most, rss>>20)
+	t.Logf("%d honest requests: half took up to %v, 99 in 100 up to %v, the longest %v; the service had up to %d MiB",
+		len(took), took[len(took)/2], took[len(took)*99/100], most, rss>>20)
 	if rss > 256<<20 {
 		t.Errorf("the service took %d MiB", rss>>20)
 	}
@@ -100,7 +103,8 @@ func asks(c client, task int, rng *rand.Rand) time.Duration {
 	return time.Since(began)
 }
 
-// peak is the largest resident memory that the service has had, in bytes; 0 where the system does not say.
+// peak is the largest resident memory that the service has had, in bytes; 0 where the system does
+// not say.
 func peak(t *testing.T, process int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)

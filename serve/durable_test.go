@@ -85,7 +85,8 @@ type producer struct {
 	ids   *sync.Map // all that any producer was given
 }
 
-// goOn works until the service does not answer any more or, if there are to be no new jobs, all are done.
+// goOn works until the service does not answer any more or, if there are to be no new jobs, all are
+// done.
 func (p *producer) goOn(c client, more bool) error {
 	all, err := c.list()
 	if err != nil {
@@ -156,8 +157,8 @@ func (p *producer) do(c client, j *job) error {
 	return err
 }
 
-// TestKillsUnderLoad: however often a service is killed, each sample of each job is trained on exactly once, for the task that
-// its producer began, and no id is given twice.
+// TestKillsUnderLoad: however often a service is killed, each sample of each job is trained on
+// exactly once, for the task that its producer began, and no id is given twice.
 func TestKillsUnderLoad(t *testing.T) {
 	file, ids := filepath.Join(t.TempDir(), "service.pcl"), &sync.Map{}
 	var all []*producer
@@ -180,7 +181,10 @@ func TestKillsUnderLoad(t *testing.T) {
 		must.Do(t, p.goOn(c, false))
 	}
 	eventually(t, "the tasks do not end", func() bool {
-		return !slices.ContainsFunc(c.tasks(), func(d described) bool { _, answered := ids.Load(d.ID); return answered && !d.Ended })
+		return !slices.ContainsFunc(c.tasks(), func(d described) bool {
+			_, answered := ids.Load(d.ID)
+			return answered && !d.Ended
+		})
 	})
 	stop()
 	trained := map[[2]int]int{} // job and sample → how often it is in the memory
@@ -211,7 +215,8 @@ func TestKillsUnderLoad(t *testing.T) {
 	}
 }
 
-// TestIDsOfTheDead: ids are not given again after a kill without a save, nor after one in which the newest task was forgotten.
+// TestIDsOfTheDead: ids are not given again after a kill without a save, nor after one in which the
+// newest task was forgotten.
 func TestIDsOfTheDead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	left := filepath.Join(filepath.Dir(file), ".service.pcl.123.tmp") // by a process that was killed while it saved
@@ -239,7 +244,8 @@ func TestIDsOfTheDead(t *testing.T) {
 	}
 }
 
-// TestLostTask: a task that was begun after the last save is lost by a kill, and whoever asks for it is told that, not that it has ended.
+// TestLostTask: a task that was begun after the last save is lost by a kill, and whoever asks for
+// it is told that, not that it has ended.
 func TestLostTask(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
@@ -250,7 +256,9 @@ func TestLostTask(t *testing.T) {
 	s = opened(t, file)
 	post(s.Handler(), t.Context(), "/detach", strings.NewReader(`{"task": 1}`))
 	for _, path := range []string{"/learn", "/end", "/pause", "/resume", "/detach", "/reattach"} {
-		for id, want := range map[int]string{1: "has ended", 2: "is not here: if it was begun, the service was stopped before it was saved", 64: "is not here", 65: "there is no task 65", 0: "is missing", -1: "there is no task -1"} {
+		for id, want := range map[int]string{1: "has ended",
+			2: "is not here: if it was begun, the service was stopped before it was saved", 64: "is not here",
+			65: "there is no task 65", 0: "is missing", -1: "there is no task -1"} {
 			if path == "/reattach" && id == 1 {
 				continue
 			}
@@ -262,7 +270,8 @@ func TestLostTask(t *testing.T) {
 	}
 }
 
-// TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is possible again.
+// TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is
+// possible again.
 func TestSaveThatFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")
 	must.Do(t, os.Mkdir(dir, 0o777))
@@ -304,7 +313,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// TestTwoOfOneFile: a second service of a file would go on from a state that is about to be replaced.
+// TestTwoOfOneFile: a second service of a file would go on from a state that is about to be
+// replaced.
 func TestTwoOfOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "folder", "service.pcl")
 	first, second := opened(t, file), opened(t, "")

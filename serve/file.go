@@ -88,7 +88,8 @@ func (s *Service) save() error {
 	return nil
 }
 
-// count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.
+// count counts the samples of the tasks that the file has: those that the learner has taken, and
+// those that waited.
 func (s *Service) count(tasks []pcl.TaskInfo) {
 	saved := map[int]int{}
 	for _, t := range tasks {

@@ -35,7 +35,8 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /network                                           the trained network, as a safetensors file
 //	GET  /network.onnx                                      the same as an ONNX file
 //
-// docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run] that trains.
+// docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run]
+// that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Network, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
@@ -47,9 +48,16 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
 	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
 	mux.HandleFunc("POST /reattach", route(s, maxSmall, s.reattach))
-	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.PushStream) error { stream.End(); return nil })))
-	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error { return s.learner.Pause(id) })))
-	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error { return s.learner.Resume(id) })))
+	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.PushStream) error {
+		stream.End()
+		return nil
+	})))
+	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error {
+		return s.learner.Pause(id)
+	})))
+	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error {
+		return s.learner.Resume(id)
+	})))
 	return s.guard(mux)
 }
 
@@ -61,8 +69,8 @@ func (s *Service) get(short bool, f func() (any, error)) http.HandlerFunc {
 	}
 }
 
-// route reads a request whole, as JSON, and answers it with what f returns. Requests are counted by their bytes until they are
-// answered.
+// route reads a request whole, as JSON, and answers it with what f returns. Requests are counted by
+// their bytes until they are answered.
 func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithCancel(q.Context())
@@ -84,7 +92,8 @@ func route[Q any](s *Service, most int64, f func(context.Context, Q) (any, error
 func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, taken *share, v any) error {
 	if e := q.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		w.Header().Set("Accept-Encoding", "identity")
-		return statusError{fmt.Errorf("the encoding %.40q is not read: send the JSON as it is, without Content-Encoding", e), http.StatusUnsupportedMediaType}
+		return statusError{fmt.Errorf("the encoding %.40q is not read: send the JSON as it is, without Content-Encoding", e),
+			http.StatusUnsupportedMediaType}
 	}
 	body, err := s.read(w, q, most, taken)
 	if err != nil {
@@ -93,7 +102,9 @@ func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, take
 	}
 	kind := q.Header.Get("Content-Type")
 	err = jsonin.Unmarshal(body, v)
-	if err != nil && (strings.HasPrefix(kind, "multipart/") || strings.HasPrefix(kind, "application/x-www-form-urlencoded") && !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))) {
+	if err != nil && (strings.HasPrefix(kind, "multipart/") ||
+		strings.HasPrefix(kind, "application/x-www-form-urlencoded") &&
+			!bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))) {
 		return errors.New("this is a form: send JSON, as curl -d '{\"task\": 1}' does")
 	}
 	return err
@@ -170,8 +181,8 @@ type onTask struct {
 	Task int `json:"task"`
 }
 
-// changing keeps the service from being saved for the last time until what it returns is called: what was changed after that
-// would be lost. It fails if the service is ending.
+// changing keeps the service from being saved for the last time until what it returns is called:
+// what was changed after that would be lost. It fails if the service is ending.
 func (s *Service) changing(ctx context.Context) (done func(), err error) {
 	s.saving.RLock()
 	if ctx.Err() != nil || s.ending.Err() != nil {

@@ -110,7 +110,8 @@ func (s *Service) stream(q onTask) (*data.PushStream, error) {
 	return nil, fmt.Errorf("task %d has ended", q.Task)
 }
 
-// task returns what is known of a task. An id that was given may be lost: the service was killed before it was saved.
+// task returns what is known of a task. An id that was given may be lost: the service was killed
+// before it was saved.
 func (s *Service) task(id int) (pcl.TaskInfo, error) {
 	all := s.learner.Tasks()
 	switch at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id }); {
@@ -119,7 +120,8 @@ func (s *Service) task(id int) (pcl.TaskInfo, error) {
 	case id == 0:
 		return pcl.TaskInfo{}, errors.New(`"task" is missing: the id that POST /tasks has answered`)
 	case id > 0 && id <= s.learner.LastID():
-		return pcl.TaskInfo{}, fmt.Errorf("task %d is not here: if it was begun, the service was stopped before it was saved; begin another one, and send all of its samples", id)
+		return pcl.TaskInfo{}, fmt.Errorf("task %d is not here: if it was begun, the service was stopped before it was "+
+			"saved; begin another one, and send all of its samples", id)
 	}
 	return pcl.TaskInfo{}, fmt.Errorf("there is no task %d", id)
 }
@@ -133,7 +135,8 @@ type toPredict struct {
 // atOnce is how many samples are predicted before it is looked whether the client is still there.
 const atOnce = 1024
 
-// maxProbabilities is how many probabilities an answer has at most, since a small request may have a large one.
+// maxProbabilities is how many probabilities an answer has at most, since a small request may have
+// a large one.
 var maxProbabilities = 4 << 20
 
 func (s *Service) predict(ctx context.Context, q toPredict) (any, error) {
@@ -149,7 +152,8 @@ func (s *Service) predict(ctx context.Context, q toPredict) (any, error) {
 		}
 		out = append(out, some...)
 		if classes := len(out[0].Probabilities); q.X.n > maxProbabilities/classes {
-			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests", q.X.n, classes, maxProbabilities)
+			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests",
+				q.X.n, classes, maxProbabilities)
 		}
 	}
 	return out, nil

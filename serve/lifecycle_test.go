@@ -25,7 +25,8 @@ func (s *Service) waiting(id int) int {
 	return stream.(*data.PushStream).Len()
 }
 
-// TestPause: a paused task is not trained on, and neither is it after a restart, until it is resumed.
+// TestPause: a paused task is not trained on, and neither is it after a restart, until it is
+// resumed.
 func TestPause(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
@@ -52,7 +53,8 @@ func TestPause(t *testing.T) {
 	eventually(t, "the resumed task is not trained on", func() bool { return s.waiting(id) == 0 && s.steps() > before })
 }
 
-// TestDetach: a detached task ends at once, who waits for room is told so, and it can begin again, also after a restart.
+// TestDetach: a detached task ends at once, who waits for room is told so, and it can begin again,
+// also after a restart.
 func TestDetach(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
@@ -65,7 +67,8 @@ func TestDetach(t *testing.T) {
 	c.raw("/pause", `{"task": 1}`)
 	waited := make(chan string)
 	go func() {
-		body := `{"task": 1, "classes": [0` + strings.Repeat(",0", 199) + `], "x": [[1,0,0,0,0,0,0,0]` + strings.Repeat(",[1,0,0,0,0,0,0,0]", 199) + `]}`
+		body := `{"task": 1, "classes": [0` + strings.Repeat(",0", 199) + `], "x": [[1,0,0,0,0,0,0,0]` +
+			strings.Repeat(",[1,0,0,0,0,0,0,0]", 199) + `]}`
 		waited <- c.raw("/learn", body)
 	}()
 	eventually(t, "the stream is not full", func() bool { return s.waiting(id) == 64 })
@@ -76,7 +79,8 @@ func TestDetach(t *testing.T) {
 	if _, after, ok := strings.Cut(got, `"taken":`); ok {
 		fmt.Sscan(after, &taken)
 	}
-	if !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "task 1 was ended") || taken < 64 || taken == 200 { // a step may have been in progress
+	// a step may have been in progress
+	if !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "task 1 was ended") || taken < 64 || taken == 200 {
 		t.Errorf("who waited for room was told %s", got)
 	}
 	c.knows(0, 1)
@@ -99,7 +103,8 @@ func TestDetach(t *testing.T) {
 	}
 }
 
-// TestNetwork: the network of a service can be taken elsewhere, and predicts there what the service does.
+// TestNetwork: the network of a service can be taken elsewhere, and predicts there what the service
+// does.
 func TestNetwork(t *testing.T) {
 	s := opened(t, "")
 	c, stop := serving(t, s)
@@ -121,7 +126,8 @@ func TestNetwork(t *testing.T) {
 	defer p.Close()
 	for class := range 2 {
 		got := must.Get(p.Predict(sample(class, 1000)))(t)
-		if want := c.predict(class)[0]; got[0].Class != class || math.Abs(got[0].Probabilities[class]-want.Probabilities[class]) > 1e-5 {
+		if want := c.predict(class)[0]; got[0].Class != class ||
+			math.Abs(got[0].Probabilities[class]-want.Probabilities[class]) > 1e-5 {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}

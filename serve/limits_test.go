@@ -24,15 +24,16 @@ import (
 // TestUnusable: no service can be made of a learner with a task that requests could not reach.
 func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
-	must.Do(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPushStream(8, 16, []int{0}))(t)})))
+	must.Do(t,
+		second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPushStream(8, 16, []int{0}))(t)})))
 	must.Do(t, learner.Pause(1))
 	if _, err := New(learner, Options{}); err == nil {
 		t.Error("a task that has not ended: no error")
 	}
 }
 
-// TestLimits: requests beyond a limit are refused, and those before them stay. In a task-incremental learner each task has
-// outputs of its own, which count.
+// TestLimits: requests beyond a limit are refused, and those before them stay. In a
+// task-incremental learner each task has outputs of its own, which count.
 func TestLimits(t *testing.T) {
 	type requests []struct {
 		path, body string
@@ -44,16 +45,19 @@ func TestLimits(t *testing.T) {
 		requests
 	}{
 		{Options{MaxClasses: 3}, "class", requests{
-			{"/tasks", `{"classes": [0, 1, 2, 3]}`, 400}, {"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 200},
+			{"/tasks", `{"classes": [0, 1, 2, 3]}`, 400}, {"/tasks", `{"classes": [0, 1, 2]}`, 200},
+			{"/tasks", `{"classes": [1, 2]}`, 200},
 		}},
-		{Options{MaxClasses: 3}, "task", requests{{"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 400}}},
+		{Options{MaxClasses: 3}, "task",
+			requests{{"/tasks", `{"classes": [0, 1, 2]}`, 200}, {"/tasks", `{"classes": [1, 2]}`, 400}}},
 		{Options{MaxTasks: 2}, "class", requests{
 			{"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
 			{"/detach", `{"task": 1}`, 200}, {"/reattach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
 			{"/detach", `{"task": 2}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/reattach", `{"task": 2}`, 400},
 		}},
 		{Options{MaxKept: 2}, "class", requests{ // also those that have ended
-			{"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 2}`, 200},
+			{"/tasks", `{"classes": [0]}`, 200}, {"/detach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 200},
+			{"/detach", `{"task": 2}`, 200},
 			{"/tasks", `{"classes": [0]}`, 400}, {"/reattach", `{"task": 1}`, 200},
 		}},
 	} {
@@ -66,7 +70,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it back.
+// TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it
+// back.
 func TestMaxBuffered(t *testing.T) {
 	s := opened(t, "")
 	s.room = newRoom(10_000)
@@ -74,7 +79,8 @@ func TestMaxBuffered(t *testing.T) {
 	const zeros = "[0,0,0,0,0,0,0,0]"
 	many := "[" + strings.Repeat(zeros+",", 999) + zeros + "]"
 	for _, path := range []string{"/predict", "/learn"} {
-		if w := post(s.Handler(), context.Background(), path, strings.NewReader(`{"x": `+many+`}`)); w.Code != 503 || !strings.Contains(w.Body.String(), "Options.MaxBuffered") {
+		if w := post(s.Handler(), context.Background(), path, strings.NewReader(`{"x": `+many+`}`)); w.Code != 503 ||
+			!strings.Contains(w.Body.String(), "Options.MaxBuffered") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
@@ -100,13 +106,15 @@ func (r *room) empty(most int64) bool {
 	return ok
 }
 
-// TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and told in the log.
+// TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and
+// told in the log.
 func TestSkippedBatches(t *testing.T) {
 	var said lines
 	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
 	c, stop := serving(t, s)
 	id := c.begin(0)
-	c.raw("/learn", `{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
+	c.raw("/learn",
+		`{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
 	eventually(t, "the batch is counted", func() bool { return c.tasks()[0].Skipped == 1 })
 	stop()
 	if id != 1 || !strings.Contains(said.String(), "a batch of task 1 could not be trained on") {
@@ -114,8 +122,9 @@ func TestSkippedBatches(t *testing.T) {
 	}
 }
 
-// TestSpoiltSamples: a client's samples of huge values, which enter the memory, cost that client's task, and nobody else's: the others
-// are trained on, new and stored, and GET /tasks says how many were left out.
+// TestSpoiltSamples: a client's samples of huge values, which enter the memory, cost that client's
+// task, and nobody else's: the others are trained on, new and stored, and GET /tasks says how many
+// were left out.
 func TestSpoiltSamples(t *testing.T) {
 	var said lines
 	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
@@ -125,7 +134,8 @@ func TestSpoiltSamples(t *testing.T) {
 	for i := range 20 {
 		c.learn(other, 32, 2, 3)
 		if i < 10 {
-			c.raw("/learn", fmt.Sprintf(`{"task": %d, "x": [%s, %s, [1,0,0,0,0,0,0,0]], "classes": [0, 1, 0]}`, hostile, huge, huge))
+			c.raw("/learn", fmt.Sprintf(`{"task": %d, "x": [%s, %s, [1,0,0,0,0,0,0,0]], "classes": [0, 1, 0]}`, hostile,
+				huge, huge))
 		} else if i == 10 {
 			eventually(t, "the samples are not trained on", func() bool { return s.waiting(hostile) == 0 })
 			c.raw("/detach", `{"task": 1}`)
@@ -135,12 +145,15 @@ func TestSpoiltSamples(t *testing.T) {
 	eventually(t, "all is trained on", func() bool { return s.waiting(other) == 0 })
 	all := c.tasks()
 	stop()
-	if all[0].Spoilt == 0 || all[1].Spoilt != 0 || all[1].Skipped != 0 || s.skipped.of(0) != 0 || !strings.Contains(said.String(), "samples of task 1, new or stored, were left out") {
-		t.Errorf("the tasks are %+v, %d batches of the memory were left out; the log says %s", all, s.skipped.of(0), said.String())
+	if all[0].Spoilt == 0 || all[1].Spoilt != 0 || all[1].Skipped != 0 || s.skipped.of(0) != 0 ||
+		!strings.Contains(said.String(), "samples of task 1, new or stored, were left out") {
+		t.Errorf("the tasks are %+v, %d batches of the memory were left out; the log says %s", all, s.skipped.of(0),
+			said.String())
 	}
 }
 
-// TestStalledClient: a client that sends half a request does not keep the service from ending, and from saving.
+// TestStalledClient: a client that sends half a request does not keep the service from ending, and
+// from saving.
 func TestStalledClient(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	service := opened(t, file)
@@ -154,8 +167,8 @@ func TestStalledClient(t *testing.T) {
 	must.Do(t, second(os.Stat(file)))
 }
 
-// TestServerOfOnesOwn: beside a server of the program's own, Run trains; it does not wait for who waits for room there, and
-// what comes after the last save is refused.
+// TestServerOfOnesOwn: beside a server of the program's own, Run trains; it does not wait for who
+// waits for room there, and what comes after the last save is refused.
 func TestServerOfOnesOwn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	s := opened(t, file)
@@ -170,7 +183,8 @@ func TestServerOfOnesOwn(t *testing.T) {
 	c.learn(1, 10, 0, 1) // trains
 	must.Do(t, s.learner.Pause(1))
 	go func() {
-		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
+		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+
+			`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
 	}()
 	eventually(t, "nothing waits", func() bool { return s.waiting(1) > 0 })
 	cancel()
@@ -196,15 +210,16 @@ func announcing(t *testing.T, addr string, n int, begin string) (all []net.Conn)
 	return all
 }
 
-// TestAnnounced: what clients announce takes no room; neither do bodies that arrived keep small requests out. Clients that stall are
-// told so, and let go.
+// TestAnnounced: what clients announce takes no room; neither do bodies that arrived keep small
+// requests out. Clients that stall are told so, and let go.
 func TestAnnounced(t *testing.T) {
 	for name, c := range map[string]struct {
 		conns int
 		begin string
 		want  int // of a long request meanwhile
 	}{
-		"nothing was sent": {50, "", 200}, "one byte was sent": {50, "{", 200}, "all room is taken": {4, strings.Repeat(" ", 300<<10), 503},
+		"nothing was sent": {50, "", 200}, "one byte was sent": {50, "{", 200},
+		"all room is taken": {4, strings.Repeat(" ", 300<<10), 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(t, "")
@@ -225,7 +240,8 @@ func TestAnnounced(t *testing.T) {
 			client.predict(0, 1)
 			client.tasks()
 			for _, conn := range held {
-				if answer := must.Get(io.ReadAll(conn))(t); !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") && !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
+				if answer := must.Get(io.ReadAll(conn))(t); !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") &&
+					!strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
 					t.Fatalf("who stalls is told %q", answer)
 				}
 			}
@@ -243,7 +259,8 @@ func TestSlowButSteady(t *testing.T) {
 	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer conn.Close()
 	body := `{"classes": [0]` + strings.Repeat(" ", 8*pace/10) + "}"
-	fmt.Fprintf(conn, "POST /tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", len(body))
+	fmt.Fprintf(conn, "POST /tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n",
+		len(body))
 	for part := range slices.Chunk([]byte(body), pace/10) {
 		must.Get(conn.Write(part))(t)
 		time.Sleep(50 * time.Millisecond)
@@ -280,15 +297,18 @@ func (l elsewhere) Addr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(l.at))
 }
 
-// TestOpenToOthers: a service that other machines can reach says in its log, once, that it asks nobody who they are.
+// TestOpenToOthers: a service that other machines can reach says in its log, once, that it asks
+// nobody who they are.
 func TestOpenToOthers(t *testing.T) {
-	for at, want := range map[string]int{"127.0.0.1:80": 0, "127.9.9.9:80": 0, "[::1]:80": 0, "0.0.0.0:80": 1, "[::]:80": 1, "192.168.1.2:80": 1, "[fe80::1%lo]:80": 1} {
+	for at, want := range map[string]int{"127.0.0.1:80": 0, "127.9.9.9:80": 0, "[::1]:80": 0, "0.0.0.0:80": 1,
+		"[::]:80": 1, "192.168.1.2:80": 1, "[fe80::1%lo]:80": 1} {
 		var said lines
 		s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(*pcl.Options) {})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		must.Do(t, s.Run(ctx, elsewhere{must.Get(net.Listen("tcp", "127.0.0.1:0"))(t), at}))
-		if got := said.String(); strings.Count(got, "\n") != want || want == 1 && !strings.Contains(got, "there is no authentication") {
+		if got := said.String(); strings.Count(got, "\n") != want ||
+			want == 1 && !strings.Contains(got, "there is no authentication") {
 			t.Errorf("at %s the log says %q", at, got)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// guard refuses requests that a page of another site may have made a browser send. Such a page could otherwise train a service
-// on the machine of whoever looks at it, although it does not see the answers.
+// guard refuses requests that a page of another site may have made a browser send. Such a page
+// could otherwise train a service on the machine of whoever looks at it, although it does not see
+// the answers.
 func (s *Service) guard(h http.Handler) http.Handler {
 	changes := http.NewCrossOriginProtection().Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -25,8 +26,9 @@ func (s *Service) guard(h http.Handler) http.Handler {
 	})
 }
 
-// known reports whether a request uses a name of the service. A page can let its own name lead to this machine, and its
-// requests then come from the same site, as far as the browser knows (DNS rebinding); but they use that name.
+// known reports whether a request uses a name of the service. A page can let its own name lead to
+// this machine, and its requests then come from the same site, as far as the browser knows (DNS
+// rebinding); but they use that name.
 func (s *Service) known(q *http.Request) bool {
 	if len(s.options.Hosts) == 0 && !onlyHere(q) {
 		return true
@@ -41,7 +43,8 @@ func (s *Service) known(q *http.Request) bool {
 		slices.ContainsFunc(s.options.Hosts, func(host string) bool { return strings.EqualFold(host, name) })
 }
 
-// onlyHere reports whether a request came by an address that only programs on this machine can reach.
+// onlyHere reports whether a request came by an address that only programs on this machine can
+// reach.
 func onlyHere(q *http.Request) bool {
 	local, ok := q.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

@@ -38,19 +38,29 @@ func TestStrict(t *testing.T) {
 	c.begin(0, 1)
 	const zeros = `[[0,0,0,0,0,0,0,0]]`
 	for _, q := range [][2]string{
-		{"/tasks", `{"classes": [2], "klasses": [3]}`}, {"/tasks", `{"classes": [2]} more`}, {"/tasks", `{"classes": [2]} {}`},
-		{"/tasks", `{"classes": [2], "x": []}`}, {"/tasks", `null`}, {"/tasks", `{"classes": [2]`}, {"/tasks", ``}, {"/tasks", `[]`},
-		{"/learn", `{"task": 1, "x": [[null,0,0,0,0,0,0,0]], "classes": [0]}`}, {"/learn", `{"task": 1, "x": [null], "classes": [0]}`},
-		{"/learn", `{"task": 1, "x": null, "classes": [0]}`}, {"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [null]}`},
+		{"/tasks", `{"classes": [2], "klasses": [3]}`}, {"/tasks", `{"classes": [2]} more`},
+		{"/tasks", `{"classes": [2]} {}`},
+		{"/tasks", `{"classes": [2], "x": []}`}, {"/tasks", `null`}, {"/tasks", `{"classes": [2]`}, {"/tasks", ``},
+		{"/tasks", `[]`},
+		{"/learn", `{"task": 1, "x": [[null,0,0,0,0,0,0,0]], "classes": [0]}`},
+		{"/learn", `{"task": 1, "x": [null], "classes": [0]}`},
+		{"/learn", `{"task": 1, "x": null, "classes": [0]}`},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [null]}`},
 		{"/learn", `{"task": null, "x": ` + zeros + `, "classes": [0]}`}, {"/learn", `{"x": ` + zeros + `, "classes": [0]}`},
 		{"/predict", `{"x": ` + zeros + `, "classes": [0]}`},
-		{"/predict", `{"x": ` + zeros + `, "task": 7}`}, {"/predict", `{"x": [[1e39,0,0,0,0,0,0,0]]}`}, {"/predict", `{"x": []}`}, {"/predict", `{}`},
-		{"/end", `{"id": 1}`}, {"/pause", `{}`}, {"/pause", `{"task": 2}`}, {"/resume", `{"task": -1}`}, {"/resume", `{"task": 1, "keep": true}`},
-		{"/tasks", `{}`}, {"/tasks", `{"classes": [1, 2], "names": ["one"]}`}, {"/tasks", `{"classes": [1, 1]}`}, {"/tasks", `{"classes": [0, 1, 2, 3, 4]}`},
-		{"/learn", `{"task": 7, "x": ` + zeros + `, "classes": [0]}`}, {"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [2]}`},
-		{"/learn", `{"task": 1, "x": [[0,0,0,0]], "classes": [0]}`}, {"/predict", `{"x": [[0,0,0,0]]}`}, {"/end", `{"task": 7}`},
+		{"/predict", `{"x": ` + zeros + `, "task": 7}`}, {"/predict", `{"x": [[1e39,0,0,0,0,0,0,0]]}`},
+		{"/predict", `{"x": []}`}, {"/predict", `{}`},
+		{"/end", `{"id": 1}`}, {"/pause", `{}`}, {"/pause", `{"task": 2}`}, {"/resume", `{"task": -1}`},
+		{"/resume", `{"task": 1, "keep": true}`},
+		{"/tasks", `{}`}, {"/tasks", `{"classes": [1, 2], "names": ["one"]}`}, {"/tasks", `{"classes": [1, 1]}`},
+		{"/tasks", `{"classes": [0, 1, 2, 3, 4]}`},
+		{"/learn", `{"task": 7, "x": ` + zeros + `, "classes": [0]}`},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [2]}`},
+		{"/learn", `{"task": 1, "x": [[0,0,0,0]], "classes": [0]}`}, {"/predict", `{"x": [[0,0,0,0]]}`},
+		{"/end", `{"task": 7}`},
 		{"/predict", `{"x": [[0,0,0,0,0,0,0], [0,0,0,0,0,0,0,0,0]]}`},
-		{"/detach", `{"task": 3}`}, {"/detach", `{"task": 1, "keep": "no"}`}, {"/reattach", `{"task": 1}`}, {"/reattach", `{"task": 7}`},
+		{"/detach", `{"task": 3}`}, {"/detach", `{"task": 1, "keep": "no"}`}, {"/reattach", `{"task": 1}`},
+		{"/reattach", `{"task": 7}`},
 	} {
 		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") {
 			t.Errorf("%s %.80s: %.200s", q[0], q[1], got)
@@ -67,8 +77,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestOneSpelling: what readers may take in two ways is refused, by a short message that names the place as the client wrote it, and
-// nothing has changed.
+// TestOneSpelling: what readers may take in two ways is refused, by a short message that names the
+// place as the client wrote it, and nothing has changed.
 func TestOneSpelling(t *testing.T) {
 	c, s := handled(t)
 	c.begin(0, 1)
@@ -81,7 +91,8 @@ func TestOneSpelling(t *testing.T) {
 		{"/pause", `{"tas\u212a": 2}`, `is not known here`},
 		{"/predict", `{"x": ` + zeros + `, "X": [[1,0,0,0,0,0,0,0]]}`, `the key \"X\" is not known here`},
 		{"/detach", `{"task": 1, "keep": true, "KEEP": false}`, `the key \"KEEP\" is not known here`},
-		{"/learn", `{"task": 1.0, "x": ` + zeros + `, "classes": [0]}`, `\"task\": 1.0 does not belong there; want a whole number`},
+		{"/learn", `{"task": 1.0, "x": ` + zeros + `, "classes": [0]}`,
+			`\"task\": 1.0 does not belong there; want a whole number`},
 		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [0.0]}`, `\"classes.0\": 0.0 does not belong there`},
 		{"/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,1e39]], "classes": [0]}`, `\"x.0.7\": 1e39 does not belong there`},
 		{"/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,"0"]], "classes": [0]}`, `\"x.0.7\": a text does not belong there`},
@@ -92,9 +103,11 @@ func TestOneSpelling(t *testing.T) {
 		{"/tasks", `{"classes": [3], "names": ["\ud83d"]}`, `\"names.0\": this is not UTF-8`},
 		{"/tasks", `{"` + long + `": 1}`, `is not known here`},
 		{"/tasks", `{"classes": [` + strings.Repeat("1,", 50_000) + `1]}`, ``},
-		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [` + strings.Repeat("9", 100_000) + `]}`, `\"classes.0\": 999`},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [` + strings.Repeat("9", 100_000) + `]}`,
+			`\"classes.0\": 999`},
 	} {
-		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) || len(got) > mostSaid+100 {
+		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) ||
+			len(got) > mostSaid+100 {
 			t.Errorf("%s %.80s: %.300s, want %s", q[0], q[1], got, q[2])
 		}
 	}
@@ -113,9 +126,11 @@ func TestOtherForms(t *testing.T) {
 		status           int
 		said             string
 	}{
-		{"Content-Encoding", "gzip", "\x1f\x8b\x08", 415, "gzip"}, {"Content-Encoding", "br", body, 415, "br"}, {"Content-Encoding", "deflate, gzip", body, 415, "deflate, gzip"},
+		{"Content-Encoding", "gzip", "\x1f\x8b\x08", 415, "gzip"}, {"Content-Encoding", "br", body, 415, "br"},
+		{"Content-Encoding", "deflate, gzip", body, 415, "deflate, gzip"},
 		{"Content-Encoding", "Identity", body, 200, ""},
-		{"Content-Type", "multipart/form-data; boundary=--x", "--x\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n[[1,0]]\r\n--x--\r\n", 400, "send JSON"},
+		{"Content-Type", "multipart/form-data; boundary=--x",
+			"--x\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n[[1,0]]\r\n--x--\r\n", 400, "send JSON"},
 		{"Content-Type", "application/x-www-form-urlencoded", "x=%5B%5B1%2C0%5D%5D", 400, "send JSON"},
 		{"Content-Type", "application/x-www-form-urlencoded", body, 200, ""}, // as curl -d says
 		{"Content-Type", "application/x-www-form-urlencoded", `{"x": }`, 400, "not JSON"},
@@ -145,18 +160,21 @@ func TestTaskIncremental(t *testing.T) {
 	c := client{t, server.URL}
 	c.begin(0, 1)
 	c.begin(0, 1, 2)
-	if got := c.raw("/predict", `{"task": 2, "x": [[1,0,0,0,0,0,0,0]]}`); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, `"classes":[0,1,2]`) {
+	if got := c.raw("/predict", `{"task": 2, "x": [[1,0,0,0,0,0,0,0]]}`); !strings.HasPrefix(got, "200 ") ||
+		!strings.Contains(got, `"classes":[0,1,2]`) {
 		t.Error(got)
 	}
 	for _, id := range []int{0, 3, -1} {
-		if got := c.raw("/predict", fmt.Sprintf(`{"task": %d, "x": [[1,0,0,0,0,0,0,0]]}`, id)); !strings.Contains(got, "there is no task") {
+		if got := c.raw("/predict", fmt.Sprintf(`{"task": %d, "x": [[1,0,0,0,0,0,0,0]]}`, id)); !strings.Contains(got,
+			"there is no task") {
 			t.Error(got)
 		}
 	}
 }
 
-// TestAttacks: requests that are too large, too slow, or sent by the page of another site in the browser of whoever looks at it,
-// are refused by a status that says whose fault it was, and the service goes on.
+// TestAttacks: requests that are too large, too slow, or sent by the page of another site in the
+// browser of whoever looks at it, are refused by a status that says whose fault it was, and the
+// service goes on.
 func TestAttacks(t *testing.T) {
 	defer func(was int) { maxProbabilities = was }(maxProbabilities)
 	maxProbabilities = 9 // of two classes, those of four samples
@@ -171,12 +189,17 @@ func TestAttacks(t *testing.T) {
 		want                           int
 	}{
 		{"POST", "/predict", x(4), "", "", 200}, {"POST", "/predict", x(5), "", "", 400},
-		{"POST", "/tasks", `{"classes": [0], "name": "` + name + `"}`, "", "", 400}, {"POST", "/tasks", `{"classes": [0], "names": ["` + name + `"]}`, "", "", 400},
+		{"POST", "/tasks", `{"classes": [0], "name": "` + name + `"}`, "", "", 400},
+		{"POST", "/tasks", `{"classes": [0], "names": ["` + name + `"]}`, "", "", 400},
 		{"POST", "/tasks", `{"name": "` + strings.Repeat("a", maxSmall) + `"}`, "", "", 413},
-		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "cross-site", 403}, {"POST", "/tasks", `{"classes": [0]}`, "Origin", "https://example.org", 403},
-		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "same-origin", 200}, {"POST", "/tasks", `{"classes": [0]}`, "User-Agent", "curl", 200},
-		{"GET", "/network", "", "Sec-Fetch-Site", "cross-site", 403}, {"GET", "/network", "", "Sec-Fetch-Site", "same-site", 403},
-		{"GET", "/network", "", "Sec-Fetch-Site", "same-origin", 200}, {"GET", "/network", "", "Sec-Fetch-Site", "none", 200}, {"GET", "/network", "", "", "", 200},
+		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "cross-site", 403},
+		{"POST", "/tasks", `{"classes": [0]}`, "Origin", "https://example.org", 403},
+		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "same-origin", 200},
+		{"POST", "/tasks", `{"classes": [0]}`, "User-Agent", "curl", 200},
+		{"GET", "/network", "", "Sec-Fetch-Site", "cross-site", 403},
+		{"GET", "/network", "", "Sec-Fetch-Site", "same-site", 403},
+		{"GET", "/network", "", "Sec-Fetch-Site", "same-origin", 200}, {"GET", "/network", "", "Sec-Fetch-Site", "none", 200},
+		{"GET", "/network", "", "", "", 200},
 	} {
 		w, q := httptest.NewRecorder(), httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 		if c.key != "" {
@@ -209,7 +232,8 @@ func TestHosts(t *testing.T) {
 		r.Body.Close()
 		return r.StatusCode
 	}
-	for host, want := range map[string]int{"": 200, "localhost:80": 200, "[::1]:80": 200, "[::1]": 200, "10.0.0.1": 200, "evil.example:80": 403, "learner.example": 403} {
+	for host, want := range map[string]int{"": 200, "localhost:80": 200, "[::1]:80": 200, "[::1]": 200, "10.0.0.1": 200,
+		"evil.example:80": 403, "learner.example": 403} {
 		if got := get(host); got != want {
 			t.Errorf("%q: %d, want %d", host, got, want)
 		}

@@ -10,19 +10,22 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// room is the memory that the texts of requests in progress, and of their answers, may take together. They take it as they grow: what
-// a client announces counts for nothing. The first bytes of each come from a quarter that long ones cannot take.
+// room is the memory that the texts of requests in progress, and of their answers, may take
+// together. They take it as they grow: what a client announces counts for nothing. The first bytes
+// of each come from a quarter that long ones cannot take.
 type room struct {
 	long, short *semaphore.Weighted
 	first       int
 }
 
-// firstBytes is how much of a text comes from the quarter for short ones: of 256 MiB, for 2048 texts.
+// firstBytes is how much of a text comes from the quarter for short ones: of 256 MiB, for 2048
+// texts.
 const firstBytes = 32 << 10
 
 func newRoom(most int) *room {
 	quarter := most / 4
-	return &room{semaphore.NewWeighted(int64(most - quarter)), semaphore.NewWeighted(int64(quarter)), min(firstBytes, max(1, quarter/8))}
+	return &room{semaphore.NewWeighted(int64(most - quarter)), semaphore.NewWeighted(int64(quarter)),
+		min(firstBytes, max(1, quarter/8))}
 }
 
 // share is what a text has of the room.
@@ -62,10 +65,11 @@ func (s *share) free() {
 	s.short, s.long = 0, 0
 }
 
-var errRoom = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again"), http.StatusServiceUnavailable}
+var errRoom = statusError{errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): " +
+	"send fewer at once, or try again"), http.StatusServiceUnavailable}
 
-// A client that stalls is not waited for: it may pause for five seconds, and in all take these and one more for each 4 KiB that it
-// has sent or received, up to a minute.
+// A client that stalls is not waited for: it may pause for five seconds, and in all take these and
+// one more for each 4 KiB that it has sent or received, up to a minute.
 const (
 	patience = time.Minute
 	stall    = 5 * time.Second

@@ -1,5 +1,6 @@
-// Package serve puts a learner behind HTTP: it trains on labelled samples that are pushed to it, predicts meanwhile, and
-// goes on after a restart. Begin with [New] and [Service.Run]; docs/service.md is the guide, and examples/service a program.
+// Package serve puts a learner behind HTTP: it trains on labelled samples that are pushed to it,
+// predicts meanwhile, and goes on after a restart. Begin with [New] and [Service.Run];
+// docs/service.md is the guide, and examples/service a program.
 package serve
 
 import (
@@ -25,12 +26,14 @@ import (
 
 // Service is a learner behind HTTP.
 type Service struct {
-	learner   *pcl.Learner
-	options   Options
-	mu        sync.Mutex                  // held while tasks begin and go
-	streams   sync.Map                    // id of a task that runs → *data.PushStream
-	unlock    func() error                // gives the file back
-	saving    sync.RWMutex                // held while the learner is saved for the last time, and for reading by requests that change what is saved
+	learner *pcl.Learner
+	options Options
+	mu      sync.Mutex   // held while tasks begin and go
+	streams sync.Map     // id of a task that runs → *data.PushStream
+	unlock  func() error // gives the file back
+	// held while the learner is saved for the last time, and for reading by requests that change
+	// what is saved
+	saving    sync.RWMutex
 	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
 	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
 	room      *room                       // of requests in progress
@@ -47,44 +50,53 @@ type Service struct {
 
 // Options of a service.
 type Options struct {
-	// File is where the learner is saved when the service ends. If it is there at the start, the learner is loaded from
-	// it, which must have been made with the same options. It belongs to the service, from [New] to the end of
-	// [Service.Run]: a second one is refused, also in another process. Empty saves nothing.
+	// File is where the learner is saved when the service ends. If it is there at the start, the
+	// learner is loaded from it, which must have been made with the same options. It belongs to the
+	// service, from [New] to the end of [Service.Run]: a second one is refused, also in another
+	// process. Empty saves nothing.
 	File string
-	// SaveEvery is how often a service that has changed is also saved while it runs: if the program is killed, what came
-	// later is lost. A save holds up training, but not predictions. 0 stands for a minute.
+	// SaveEvery is how often a service that has changed is also saved while it runs: if the program
+	// is killed, what came later is lost. A save holds up training, but not predictions. 0 stands
+	// for a minute.
 	SaveEvery time.Duration
-	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and samples that could not be trained
-	// on, and of a listener that other machines can reach. nil stands for the standard logger of package log.
+	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and
+	// samples that could not be trained on, and of a listener that other machines can reach. nil
+	// stands for the standard logger of package log.
 	ErrorLog *log.Logger
-	// MaxWaiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
-	// for 1024.
+	// MaxWaiting is how many samples of a task may wait to be trained on, before those who send
+	// more have to wait; 0 stands for 1024.
 	MaxWaiting int
-	// MaxClasses is how many classes the tasks may have together; 0 stands for 10,000. A class that several tasks have counts
-	// once, except in a task-incremental learner, where each task has outputs of its own. It holds for tasks
-	// that begin, not for those in the file. With [pcl.Options.Grow], one request could otherwise make the classifier as large
-	// as the memory of the machine.
+	// MaxClasses is how many classes the tasks may have together; 0 stands for 10,000. A class that
+	// several tasks have counts once, except in a task-incremental learner, where each task has
+	// outputs of its own. It holds for tasks that begin, not for those in the file. With
+	// [pcl.Options.Grow], one request could otherwise make the classifier as large as the memory of
+	// the machine.
 	MaxClasses int
-	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each step, and room for Waiting
-	// samples.
+	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each
+	// step, and room for Waiting samples.
 	MaxTasks int
-	// MaxKept is how many tasks are kept, also those that have ended; 0 stands for 10,000. Beyond it no task may begin.
+	// MaxKept is how many tasks are kept, also those that have ended; 0 stands for 10,000. Beyond
+	// it no task may begin.
 	MaxKept int
-	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may have together; 0 stands for
-	// 256 MiB. They count as they arrive, and a quarter is for the first 32 KiB of each and for the list of tasks. What is read from a
-	// text takes up to ten times as much. Requests beyond it are answered with status 503.
+	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may
+	// have together; 0 stands for 256 MiB. They count as they arrive, and a quarter is for the
+	// first 32 KiB of each and for the list of tasks. What is read from a text takes up to ten
+	// times as much. Requests beyond it are answered with status 503.
 	MaxBuffered int
-	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024. Others wait.
+	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024.
+	// Others wait.
 	MaxConnections int
-	// Hosts are the names, without ports, under which clients reach the service, such as "learner.example.org". If there are some, requests
-	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
-	// come by a loopback address, as those of a browser on the same machine do.
+	// Hosts are the names, without ports, under which clients reach the service, such as
+	// "learner.example.org". If there are some, requests that use another name are refused, except
+	// for addresses and "localhost"; if there are none, this holds only for requests that come by a
+	// loopback address, as those of a browser on the same machine do.
 	Hosts []string
 }
 
 // New returns a service with a learner that no one else calls until the service has ended.
 //
-// The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
+// The learner has no tasks that have not ended: those of the service begin by requests, or are in
+// its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if err := usable(learner, o); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -111,12 +123,14 @@ func usable(learner *pcl.Learner, o Options) error {
 	}
 	for _, t := range learner.Tasks() {
 		if !t.Ended {
-			return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
+			return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks " +
+				"by POST /tasks")
 		}
 	}
 	for _, host := range o.Hosts {
 		if strings.ContainsAny(host, ":/") {
-			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
+			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org",
+				host)
 		}
 	}
 	return nil
@@ -125,7 +139,8 @@ func usable(learner *pcl.Learner, o Options) error {
 // fill puts the usual values in place of 0.
 func (o *Options) fill() {
 	for limit, usual := range map[*int]int{
-		&o.MaxWaiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20, &o.MaxConnections: 1024,
+		&o.MaxWaiting: 1024, &o.MaxClasses: 10_000, &o.MaxTasks: 100, &o.MaxKept: 10_000, &o.MaxBuffered: 256 << 20,
+		&o.MaxConnections: 1024,
 	} {
 		if *limit = cmp.Or(*limit, usual); *limit < 0 {
 			panic(fmt.Sprintf("serve: a limit of Options is %d; want a positive number, or 0 for %d", *limit, usual))
@@ -144,11 +159,12 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
-// Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress then have ten seconds to
-// end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too. A service runs
-// once.
+// Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress
+// then have ten seconds to end. It always saves the learner, and returns. Samples that were taken
+// and not trained on are saved, too. A service runs once.
 //
-// Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
+// Without a listener, Run only trains and saves: a program with a server of its own gives it
+// [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	if s.began.Swap(true) {
 		panic("serve: a service runs once: make another one")
@@ -157,8 +173,10 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	server := &http.Server{
 		Handler: s.Handler(),
-		// A client does not keep its connection: it may send for a minute, wait for room for one, and read for one; see deadline.
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: patience, WriteTimeout: 3 * patience, IdleTimeout: patience / 2, MaxHeaderBytes: 16 << 10,
+		// A client does not keep its connection: it may send for a minute, wait for room for one,
+		// and read for one; see deadline.
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: patience, WriteTimeout: 3 * patience, IdleTimeout: patience / 2,
+		MaxHeaderBytes: 16 << 10,
 	}
 	var failed error
 	var training sync.WaitGroup
@@ -180,10 +198,12 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(failed, err, s.saveLast(), s.unlock())
 }
 
-// warn says in the log that others than programs on this machine can reach the service, which asks nobody who they are.
+// warn says in the log that others than programs on this machine can reach the service, which asks
+// nobody who they are.
 func (s *Service) warn(at net.Addr) {
 	if address, err := netip.ParseAddrPort(at.String()); err != nil || !address.Addr().IsLoopback() {
-		s.options.ErrorLog.Printf("serve: %s can be reached from other machines, and anybody who does may train and end tasks: there is no authentication "+
+		s.options.ErrorLog.Printf("serve: %s can be reached from other machines, and anybody who does may train and end "+
+			"tasks: there is no authentication "+
 			"(docs/service.md says what to put in front)", at)
 	}
 }
@@ -197,8 +217,9 @@ func (s *Service) stop(server *http.Server) {
 	}
 }
 
-// train trains until ctx is cancelled. From time to time it renews the snapshot that predicts, and saves the learner: a
-// save that fails, for instance because the disk is full, leaves the file as it was.
+// train trains until ctx is cancelled. From time to time it renews the snapshot that predicts, and
+// saves the learner: a save that fails, for instance because the disk is full, leaves the file as
+// it was.
 func (s *Service) train(ctx context.Context) error {
 	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, WaitForTasks: true}
 	if s.options.File != "" {
@@ -228,7 +249,8 @@ func (s *Service) renew() error {
 	return err
 }
 
-// offer lets a snapshot predict unless there is a newer one. The old one is freed when no request uses it any more.
+// offer lets a snapshot predict unless there is a newer one. The old one is freed when no request
+// uses it any more.
 func (s *Service) offer(p *pcl.Predictor) {
 	for old := s.predictor.Load(); old == nil || p.Newer(old); old = s.predictor.Load() {
 		if s.predictor.CompareAndSwap(old, p) {
@@ -237,7 +259,8 @@ func (s *Service) offer(p *pcl.Predictor) {
 	}
 }
 
-// drop drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
+// drop drops the streams of tasks that have ended, which are as large as the samples that may wait
+// in them.
 func (s *Service) drop() {
 	s.mu.Lock() // a task must not begin again in between
 	defer s.mu.Unlock()
@@ -248,8 +271,9 @@ func (s *Service) drop() {
 	}
 }
 
-// note counts the batches and samples that a step could not train on, although they had been taken: their loss or its gradient
-// was not finite, as for values like 1e30. The log is told of a task's first one, its second, its fourth, and so on.
+// note counts the batches and samples that a step could not train on, although they had been taken:
+// their loss or its gradient was not finite, as for values like 1e30. The log is told of a task's
+// first one, its second, its fourth, and so on.
 func (s *Service) note(report *pcl.StepReport) error {
 	if len(report.Ended) > 0 {
 		s.drop()
@@ -264,12 +288,14 @@ func (s *Service) note(report *pcl.StepReport) error {
 			whose = fmt.Sprintf("task %d", id)
 		}
 		if n, tell := s.skipped.add(id, 1); tell {
-			s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is not finite (%d so far)", report.Step, whose, n)
+			s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is "+
+				"not finite (%d so far)", report.Step, whose, n)
 		}
 	}
 	for id, left := range report.LeftOut {
 		if n, tell := s.spoilt.add(id, left); tell {
-			s.options.ErrorLog.Printf("serve: step %d: samples of task %d, new or stored, were left out, since the loss or gradient of their batch is not finite with them (%d so far)", report.Step, id, n)
+			s.options.ErrorLog.Printf("serve: step %d: samples of task %d, new or stored, were left out, since the loss or "+
+				"gradient of their batch is not finite with them (%d so far)", report.Step, id, n)
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ type client struct {
 	url string
 }
 
-// try posts a request to a service that may be gone, and decodes the answer into out. Its error may be the service's.
+// try posts a request to a service that may be gone, and decodes the answer into out. Its error may
+// be the service's.
 func (c client) try(path string, r, out any) error {
 	body := must.Get(json.Marshal(r))(c.t)
 	answer, err := http.Post(c.url+path, "application/json", bytes.NewReader(body))
@@ -120,7 +121,9 @@ func (c client) predict(classes ...int) []pcl.Prediction {
 func (c client) knows(classes ...int) {
 	c.t.Helper()
 	eventually(c.t, fmt.Sprintf("the classes %v are not predicted", classes), func() bool {
-		return slices.EqualFunc(c.predict(classes...), classes, func(p pcl.Prediction, class int) bool { return p.Class == class })
+		return slices.EqualFunc(c.predict(classes...), classes, func(p pcl.Prediction, class int) bool {
+			return p.Class == class
+		})
 	})
 }
 
@@ -175,8 +178,8 @@ func serving(t testing.TB, service *Service) (c client, stop func()) {
 	}
 }
 
-// TestService: two tasks are learnt from samples that several clients push at the same time, predictions are made
-// meanwhile, and after a restart everything goes on.
+// TestService: two tasks are learnt from samples that several clients push at the same time,
+// predictions are made meanwhile, and after a restart everything goes on.
 func TestService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	c, stop := serving(t, opened(t, file))
@@ -192,14 +195,16 @@ func TestService(t *testing.T) {
 	c.knows(0, 1, 2, 3)
 	ask[struct{}](c, "/end", request{Task: first})
 	eventually(t, "the task does not end", func() bool { return c.tasks()[0].Ended })
-	if all := c.tasks(); len(all) != 2 || all[0].ID != first || !slices.Equal(all[1].Classes, []int{2, 3}) || all[1].Ended {
+	if all := c.tasks(); len(all) != 2 || all[0].ID != first || !slices.Equal(all[1].Classes, []int{2, 3}) ||
+		all[1].Ended {
 		t.Errorf("the tasks are %+v", all)
 	}
 	before := c.predict(0, 1, 2, 3)
 	stop()
 	c, stop = serving(t, opened(t, file))
 	defer stop()
-	if all := c.tasks(); !slices.Equal(all[0].Names, []string{"left", "right"}) || before[0].Name != "left" || before[2].Name != "" {
+	if all := c.tasks(); !slices.Equal(all[0].Names, []string{"left", "right"}) || before[0].Name != "left" ||
+		before[2].Name != "" {
 		t.Errorf("the names are %+v, class 0 is called %q, class 2 %q", all, before[0].Name, before[2].Name)
 	}
 	for i, p := range c.predict(0, 1, 2, 3) {

@@ -20,7 +20,8 @@ type described struct {
 	Paused  bool     `json:"paused,omitempty"`
 	Saved   *int     `json:"saved"`                     // how many of its samples the last save has; null if it has not even the task
 	Skipped int      `json:"skipped_batches,omitempty"` // since the service began
-	// Spoilt is how often one of its samples, new or stored, was left out of a batch that it would have spoilt.
+	// Spoilt is how often one of its samples, new or stored, was left out of a batch that it would
+	// have spoilt.
 	Spoilt int `json:"skipped_samples,omitempty"`
 }
 
@@ -81,7 +82,8 @@ func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	return map[string]int{"id": id}, nil
 }
 
-// admit fails if no task of these classes may begin. Call it with s.mu held until the task has begun.
+// admit fails if no task of these classes may begin. Call it with s.mu held until the task has
+// begun.
 func (s *Service) admit(classes []int) error {
 	if len(classes) == 0 {
 		return errors.New(`"classes" are missing: those of the task, as whole numbers`)

@@ -13,15 +13,16 @@ import (
 
 var regen = flag.Bool("regen", false, "write testdata/curve.json anew")
 
-// curve is what testdata/curve.json holds: f1 and f2 before every 50th step of Figure 2, and after the last.
+// curve is what testdata/curve.json holds: f1 and f2 before every 50th step of Figure 2, and after
+// the last.
 type curve struct {
 	Method string       `json:"method"`
 	Every  int          `json:"every"`
 	Losses [][2]float64 `json:"losses"`
 }
 
-// TestCurve holds the descent still that `examples/pytorch_emgd.py`, `examples/jax_emgd.py` and the tests of the Python
-// package repeat.
+// TestCurve holds the descent still that `examples/pytorch_emgd.py`, `examples/jax_emgd.py` and the
+// tests of the Python package repeat.
 func TestCurve(t *testing.T) {
 	m, err := method.New("emgd-gmc", nil)
 	if err != nil {

@@ -67,8 +67,8 @@ type Step struct {
 	Weights [2]float64 `json:"weights"`
 	// Direction is d for methods whose d does not follow from weights.
 	Direction []float64 `json:"direction,omitempty"`
-	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate; d is that of the
-	// method before it is rescaled, if it is.
+	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate; d
+	// is that of the method before it is rescaled, if it is.
 	Slacks []float64 `json:"slacks,omitempty"`
 }
 
@@ -87,9 +87,9 @@ const (
 	task2 = 2
 )
 
-// Run descends on f1 alone, which needs no method, until the arrival, and with m from then on, which is of this run alone. It
-// fails if the settings make no sense, if m fails, or if the descent leaves the range of float64
-// (the step size is then too large).
+// Run descends on f1 alone, which needs no method, until the arrival, and with m from then on,
+// which is of this run alone. It fails if the settings make no sense, if m fails, or if the descent
+// leaves the range of float64 (the step size is then too large).
 func Run(m method.Method, s Settings) (*Trace, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -157,7 +157,8 @@ func weigh(m *method.Started, rng *rand.Rand, g [2][2]float64, step *Step) error
 		return err
 	}
 	gram := p.Gram()
-	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would have the same gradients.
+	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would
+	// have the same gradients.
 	out, err := m.Method.Weights(&method.Step{
 		IDs: []int{task1, task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Problem: p,
 		Rows: rows, Cross: gram, Rand: rng,

@@ -44,7 +44,8 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// The numbers of oracles.json, F_toy: the weights at steps 500, 999 and 1499, to 3 digits, and x, y, f1, f2 at the end, to 4.
+// The numbers of oracles.json, F_toy: the weights at steps 500, 999 and 1499, to 3 digits, and x,
+// y, f1, f2 at the end, to 4.
 var figure2 = []struct {
 	method  string
 	params  params
@@ -55,11 +56,16 @@ var figure2 = []struct {
 	{"sum", nil, [3][2]float64{{1, 1}, {1, 1}, {1, 1}}, [4]float64{2.9559, 3.0825, 2.2906, 4.1727}},
 	{"mgda", nil, [3][2]float64{{.984, .016}, {1, 0}, {1, 0}}, [4]float64{2.9731, 3.0905, 2.2864, 4.2184}},
 	{"emgd-gs", nil, [3][2]float64{{1.968, .032}, {2, 0}, {2, 0}}, [4]float64{2.9611, 3.0899, 2.2791, 4.2078}},
-	{"emgd-gmc", nil, [3][2]float64{{2.891, .111}, {2.086, .44}, {1.848, .534}}, [4]float64{2.9519, 3.0873, 2.2747, 4.1906}},
-	{"emgd-gmc", params{"tau": 1.0}, [3][2]float64{{1.036, .999}, {1.28, .926}, {1.131, .942}}, [4]float64{2.9514, 3.0835, 2.2832, 4.1738}},
-	{"emgd-gmc", params{"floor": "release"}, [3][2]float64{{2.419, .333}, {1.964, .489}, {1.783, .561}}, [4]float64{2.9527, 3.0872, 2.2754, 4.1905}},
-	{"emgd-gmc", params{"rescale": "mean"}, [3][2]float64{{.963, .037}, {.895, .105}, {.85, .15}}, [4]float64{2.9727, 3.0893, 2.2865, 4.213}},
-	{"emgd-gmc", params{"tau": 1.0, "rescale": "mean"}, [3][2]float64{{.509, .491}, {.662, .338}, {.603, .397}}, [4]float64{2.9718, 3.0861, 2.2912, 4.1985}},
+	{"emgd-gmc", nil, [3][2]float64{{2.891, .111}, {2.086, .44}, {1.848, .534}},
+		[4]float64{2.9519, 3.0873, 2.2747, 4.1906}},
+	{"emgd-gmc", params{"tau": 1.0}, [3][2]float64{{1.036, .999}, {1.28, .926}, {1.131, .942}},
+		[4]float64{2.9514, 3.0835, 2.2832, 4.1738}},
+	{"emgd-gmc", params{"floor": "release"}, [3][2]float64{{2.419, .333}, {1.964, .489}, {1.783, .561}},
+		[4]float64{2.9527, 3.0872, 2.2754, 4.1905}},
+	{"emgd-gmc", params{"rescale": "mean"}, [3][2]float64{{.963, .037}, {.895, .105}, {.85, .15}},
+		[4]float64{2.9727, 3.0893, 2.2865, 4.213}},
+	{"emgd-gmc", params{"tau": 1.0, "rescale": "mean"}, [3][2]float64{{.509, .491}, {.662, .338}, {.603, .397}},
+		[4]float64{2.9718, 3.0861, 2.2912, 4.1985}},
 }
 
 func printed(p Point) string { return fmt.Sprintf("%.4f %.4f %.4f %.4f", p.X, p.Y, p.F1, p.F2) }
@@ -72,12 +78,14 @@ func TestFigure2(t *testing.T) {
 				t.Errorf("%s %v, step %d: weights %s, want %s", tt.method, tt.params, step, got, want)
 			}
 		}
-		if got, want := printed(trace.End), fmt.Sprintf("%.4f %.4f %.4f %.4f", tt.end[0], tt.end[1], tt.end[2], tt.end[3]); got != want {
+		if got, want := printed(trace.End), fmt.Sprintf("%.4f %.4f %.4f %.4f", tt.end[0], tt.end[1], tt.end[2],
+			tt.end[3]); got != want {
 			t.Errorf("%s %v: the end is %s, want %s", tt.method, tt.params, got, want)
 		}
 		// Until the arrival every method is plain descent on f1.
 		s := trace.Steps[499]
-		if got := fmt.Sprintf("%s %.3f %.3f", printed(s.Point), s.Norm1, s.Norm2); got != "2.9852 3.0909 2.2937 4.2277 0.610 4.386" || s.Weights != [2]float64{1, 0} {
+		if got := fmt.Sprintf("%s %.3f %.3f", printed(s.Point), s.Norm1,
+			s.Norm2); got != "2.9852 3.0909 2.2937 4.2277 0.610 4.386" || s.Weights != [2]float64{1, 0} {
 			t.Errorf("%s: before the arrival %s, weights %v", tt.method, got, s.Weights)
 		}
 	}
@@ -158,7 +166,8 @@ func TestTraceJSON(t *testing.T) {
 	trace := run(t, "avggrad", nil, s)
 	var back Trace
 	data, err := json.Marshal(trace)
-	if err != nil || json.Unmarshal(data, &back) != nil || back.End != trace.End || len(back.Steps) != 3 || back.Steps[0].Weights != [2]float64{.5, .5} {
+	if err != nil || json.Unmarshal(data, &back) != nil || back.End != trace.End || len(back.Steps) != 3 ||
+		back.Steps[0].Weights != [2]float64{.5, .5} {
 		t.Errorf("%s does not give the trace back (%v)", data, err)
 	}
 }

@@ -21,7 +21,8 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 		return nil, err
 	}
 	f := Figure{Name: "accuracy", Data: Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}},
-		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %s.", plural.Of(len(groups), "method"))}
+		Alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %s.",
+			plural.Of(len(groups), "method"))}
 	p := NewPlot("", "optimiser step", "accuracy over started tasks, %")
 	p.LabelEnds()
 	if results.OneTimeline(runs) {
@@ -32,7 +33,9 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 	for _, g := range groups {
 		c := meanCurve(g.Runs)
 		if len(c) == 0 {
-			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
+			return nil,
+				fmt.Errorf(
+					"viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
 		p.Add(c.drawn(g.Label, g.Style, spreadFor(len(g.Runs), len(groups))))
 		addCurve(&f.Data, c, g.Label)
@@ -49,7 +52,8 @@ func Accuracy(runs ...*results.Run) (*Figure, error) {
 }
 
 // spreadNames explain a [spread].
-var spreadNames = [...]string{bands: "band: ± one standard deviation over the runs", whiskers: "bars: ± one standard deviation over the runs"}
+var spreadNames = [...]string{bands: "band: ± one standard deviation over the runs",
+	whiskers: "bars: ± one standard deviation over the runs"}
 
 // markArrivals marks the steps at which tasks begin.
 func markArrivals(p *Plot, run *results.Run) {

@@ -59,7 +59,8 @@ func accuracyMatrix(g repetitions) (*Matrix, error) {
 	first := g.Runs[0]
 	for k, r := range g.Runs {
 		if at[k] = taskEnds(r); len(at[k]) != len(at[0]) {
-			return nil, fmt.Errorf("viz: run %s was evaluated at %d task ends and run %s at %d", first.ID, len(at[0]), r.ID, len(at[k]))
+			return nil, fmt.Errorf("viz: run %s was evaluated at %d task ends and run %s at %d", first.ID, len(at[0]), r.ID,
+				len(at[k]))
 		}
 	}
 	if len(at[0]) == 0 {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two look alike.
+// A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two
+// look alike.
 func TestMethodsKeepTheirLooks(t *testing.T) {
 	for side := range 2 { // light and dark
 		all, colours, looks := MethodStyles(order...), map[color.NRGBA]string{}, map[string]string{}
@@ -23,7 +24,8 @@ func TestMethodsKeepTheirLooks(t *testing.T) {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
 			for _, companion := range []string{"emgd", "emgd-gmc", order[(i+14)%len(order)], order[(i+7)%len(order)], "mine"} {
-				if got := MethodStyles(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
+				if got := MethodStyles(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker ||
+					!slices.Equal(got.Dashes, s.Dashes) {
 					t.Errorf("%s looks different beside %s", name, companion)
 				}
 			}
@@ -35,8 +37,8 @@ func TestMethodsKeepTheirLooks(t *testing.T) {
 	}
 }
 
-// A method and two variants of it have three shades, which none of the first fifteen has: where lines are
-// thin and short, as in [TaskAccuracy], dashes cannot tell them apart.
+// A method and two variants of it have three shades, which none of the first fifteen has: where
+// lines are thin and short, as in [TaskAccuracy], dashes cannot tell them apart.
 func TestVariantsHaveShades(t *testing.T) {
 	var names []string
 	for _, name := range order[:15] {
@@ -98,7 +100,8 @@ func sideOf(c color.Color, side int) color.NRGBA {
 
 // Compositions of one rule look different, and the rule alone, if it comes first, as always.
 func TestCompositionsStandApart(t *testing.T) {
-	styles := Styles([]string{"avggrad", "avggrad+der-pp", "avggrad+der-pp+herding", "emgd-gmc+mir", "mgda", "mgda"}, false, false, false, false, true, false)
+	styles := Styles([]string{"avggrad", "avggrad+der-pp", "avggrad+der-pp+herding", "emgd-gmc+mir", "mgda", "mgda"},
+		false, false, false, false, true, false)
 	all := MethodStyles("avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda", "mgda+1")
 	for i, want := range []string{"avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda+1", "mgda"} {
 		if got := styles[i]; !reflect.DeepEqual(got, all[want]) {

@@ -15,9 +15,10 @@ type arrow struct {
 	floor float64 // how far along d its tip has to reach
 }
 
-// addArrows draws vectors and d from one origin, all in one scale, so that lengths and angles can be compared. The
-// scale is the largest at which the ranges of the plot's axes fit. A dashed line says how far along d a tip has to reach, and a
-// broad pale one what the tip has beyond it, the slack.
+// addArrows draws vectors and d from one origin, all in one scale, so that lengths and angles can
+// be compared. The scale is the largest at which the ranges of the plot's axes fit. A dashed line
+// says how far along d a tip has to reach, and a broad pale one what the tip has beyond it, the
+// slack.
 func addArrows(p *Plot, d arrow, items ...arrow) {
 	length := math.Hypot(d.x, d.y)
 	ux, uy := d.x/length, d.y/length
@@ -25,7 +26,8 @@ func addArrows(p *Plot, d arrow, items ...arrow) {
 	var floors, lines [][2]plotter.XY // floors are from their feet on d to beside the tips
 	for _, it := range items {
 		beyond := it.x*ux + it.y*uy - it.floor
-		floors = append(floors, [2]plotter.XY{{X: it.floor * ux, Y: it.floor * uy}, {X: it.x - beyond*ux, Y: it.y - beyond*uy}})
+		floors = append(floors, [2]plotter.XY{{X: it.floor * ux, Y: it.floor * uy},
+			{X: it.x - beyond*ux, Y: it.y - beyond*uy}})
 	}
 	for _, it := range all {
 		lines = append(lines, [2]plotter.XY{{}, {X: it.x, Y: it.y}})
@@ -44,17 +46,20 @@ func addArrows(p *Plot, d arrow, items ...arrow) {
 		for _, it := range all {
 			widest = max(widest, sty.Width(it.text))
 		}
-		at := scaled(draw.Crop(c.Canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
+		at := scaled(draw.Crop(c.Canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p.X.Min, p.X.Max,
+			p.Y.Min, p.Y.Max)
 		for i, it := range items {
 			drawFloor(c, at(floors[i][0]), at(floors[i][1]), at(plotter.XY{X: it.x, Y: it.y}), it.color)
 		}
-		drawArrow(c, at(plotter.XY{}), at(plotter.XY{X: d.x, Y: d.y}), d.color, 4) // broad and below, so that one on it is seen
+		// broad and below, so that one on it is seen
+		drawArrow(c, at(plotter.XY{}), at(plotter.XY{X: d.x, Y: d.y}), d.color, 4)
 		for _, it := range items {
 			drawArrow(c, at(plotter.XY{}), at(plotter.XY{X: it.x, Y: it.y}), it.color, 2)
 		}
 		var names []PointLabel
 		for _, it := range all {
-			names = append(names, PointLabel{At: at(plotter.XY{X: it.x, Y: it.y}), Text: it.text, Style: sty, Reach: 40, Must: true})
+			names = append(names, PointLabel{At: at(plotter.XY{X: it.x, Y: it.y}), Text: it.text, Style: sty, Reach: 40,
+				Must: true})
 		}
 		var taken []vg.Rectangle // small squares along all lines, closer to each other than a name is high
 		for _, l := range lines {
@@ -67,7 +72,8 @@ func addArrows(p *Plot, d arrow, items ...arrow) {
 	}))
 }
 
-// drawFloor draws a dashed line from a foot to beside a tip, a little beyond both, so that the crossing shows, and the slack.
+// drawFloor draws a dashed line from a foot to beside a tip, a little beyond both, so that the
+// crossing shows, and the slack.
 func drawFloor(c Pen, foot, beside, tip vg.Point, color Color) {
 	c.DrawSegment(lineStyle(pale(color), 6), beside, tip)
 	d := beside.Sub(foot)

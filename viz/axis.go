@@ -65,8 +65,8 @@ func (a axis) rounded(v float64) float64 {
 	return v
 }
 
-// reachable returns the values that a pointer can reach and tell apart: not those outside of the axes,
-// nor those within three points of the one before.
+// reachable returns the values that a pointer can reach and tell apart: not those outside of the
+// axes, nor those within three points of the one before.
 func (p *part) reachable(at [][]float64) (out [][]float64) {
 	var lastX, lastY float64
 	for i, v := range at {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Bars are horizontal bars in named rows, the first at the top; row i of n is centred at the height n − 1 − i.
-// [Plot.AddBars] adds them.
+// Bars are horizontal bars in named rows, the first at the top; row i of n is centred at the height
+// n − 1 − i. [Plot.AddBars] adds them.
 type Bars struct {
 	Rows  []string
 	Bars  []Bar

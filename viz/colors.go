@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Color is a colour on paper and light screens, and its counterpart on dark screens: pages serve both with one drawing.
+// Color is a colour on paper and light screens, and its counterpart on dark screens: pages serve
+// both with one drawing.
 type Color struct{ Light, Dark color.NRGBA }
 
 // RGBA returns the colour on light screens; Color is a [color.Color].
@@ -27,24 +28,30 @@ var (
 )
 
 var (
-	// hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of Okabe and
-	// Ito, made lighter or darker only as far as the background requires.
+	// hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of
+	// Okabe and Ito, made lighter or darker only as far as the background requires.
 	hues = [7]Color{
-		LightDark(0xd55e00, 0xf0752a), LightDark(0x0072b2, 0x3f9ae0), LightDark(0xe69f00, 0xf0b429), LightDark(0x56b4e9, 0x8fd3fa), LightDark(0x009e73, 0x1fbf8f),
+		LightDark(0xd55e00, 0xf0752a), LightDark(0x0072b2, 0x3f9ae0), LightDark(0xe69f00, 0xf0b429),
+		LightDark(0x56b4e9, 0x8fd3fa), LightDark(0x009e73, 0x1fbf8f),
 		LightDark(0xcc79a7, 0xe09ac4), LightDark(0xb3a400, 0xf0e442),
 	}
 	// recommended is the colour of the method "emgd", which no other has.
 	recommended = LightDark(0x6000a0, 0xb870f8)
-	// own colours the methods and series that the package does not know. None is near recommended, or one of the hues or their darker
-	// or lighter forms: in OKLab all of these are at least 0.12 apart, 2.5 times as far as the nearest two of the others.
+	// own colours the methods and series that the package does not know. None is near recommended,
+	// or one of the hues or their darker or lighter forms: in OKLab all of these are at least 0.12
+	// apart, 2.5 times as far as the nearest two of the others.
 	own = [9]Color{
-		LightDark(0xc81058, 0xc82830), LightDark(0x38b828, 0x00a000), LightDark(0x3040c8, 0xa09800), LightDark(0x680040, 0xf05090), LightDark(0x9050e0, 0x6850e0),
-		LightDark(0x004000, 0x607000), LightDark(0x981088, 0xb030a0), LightDark(0x081098, 0x007098), LightDark(0xa088f8, 0x90d000),
+		LightDark(0xc81058, 0xc82830), LightDark(0x38b828, 0x00a000), LightDark(0x3040c8, 0xa09800),
+		LightDark(0x680040, 0xf05090), LightDark(0x9050e0, 0x6850e0),
+		LightDark(0x004000, 0x607000), LightDark(0x981088, 0xb030a0), LightDark(0x081098, 0x007098),
+		LightDark(0xa088f8, 0x90d000),
 	}
-	// ramp colours the tasks from the first to the last. It becomes lighter from anchor to anchor, so that it
-	// stays ordered for colour-blind readers and in grey print; each anchor has a hue of its own.
+	// ramp colours the tasks from the first to the last. It becomes lighter from anchor to anchor,
+	// so that it stays ordered for colour-blind readers and in grey print; each anchor has a hue of
+	// its own.
 	ramp = [5]Color{
-		LightDark(0x4a0a72, 0xa67ff0), LightDark(0x2563c4, 0x5b9cf5), LightDark(0x14948c, 0x2fc4b2), LightDark(0x6fae1e, 0xa5d93a),
+		LightDark(0x4a0a72, 0xa67ff0), LightDark(0x2563c4, 0x5b9cf5), LightDark(0x14948c, 0x2fc4b2),
+		LightDark(0x6fae1e, 0xa5d93a),
 		LightDark(0xe0a000, 0xffd04d),
 	}
 )
@@ -54,7 +61,8 @@ const (
 	tickSize  = 9
 )
 
-// TextStyle returns the style of texts in plots: the size of the ticks' labels, left-aligned and vertically centred.
+// TextStyle returns the style of texts in plots: the size of the ticks' labels, left-aligned and
+// vertically centred.
 func TextStyle(c color.Color) text.Style {
 	return text.Style{
 		Color:   c,
@@ -68,8 +76,8 @@ func TextStyle(c color.Color) text.Style {
 // lift raises a text that is centred by its ascent and descent to where its letters look centred.
 const lift = vg.Length(1)
 
-// TaskColor returns the colour of task i of n (from 0), in the order of arrival. Of one or two tasks it keeps a third
-// colour for the next.
+// TaskColor returns the colour of task i of n (from 0), in the order of arrival. Of one or two
+// tasks it keeps a third colour for the next.
 func TaskColor(i, n int) Color {
 	x := float64(i) / float64(max(n, 3)-1) * float64(len(ramp)-1)
 	k := min(int(x), len(ramp)-2)
@@ -88,7 +96,8 @@ func LightDark(light, dark uint32) Color {
 	return Color{rgb(light), rgb(dark)}
 }
 
-// ColorOf returns a colour with its counterpart on dark screens: the same colour, or one that can be seen there.
+// ColorOf returns a colour with its counterpart on dark screens: the same colour, or one that can
+// be seen there.
 func ColorOf(c color.Color) Color {
 	if t, ok := c.(Color); ok {
 		return t
@@ -106,7 +115,8 @@ func (c Color) Alpha(alpha uint8) Color {
 	return c
 }
 
-// readable is black or white, whichever is easier to read on a colour: the contrast is at least 4.5.
+// readable is black or white, whichever is easier to read on a colour: the contrast is at least
+// 4.5.
 func readable(back Color) Color {
 	on := func(c color.NRGBA) color.NRGBA {
 		if luminance(c) > 0.179 { // where both have the same contrast
@@ -167,5 +177,6 @@ func SeriesColor(i int) Color {
 	return c
 }
 
-// Marker returns a filled marker for series that are not methods, by their number: one of five in turn.
+// Marker returns a filled marker for series that are not methods, by their number: one of five in
+// turn.
 func Marker(i int) draw.GlyphDrawer { return solid[i%len(solid)] }

@@ -14,24 +14,24 @@ import (
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
 
-// numbers are what a reader can ask of a drawing. Notebooks and pages have them as JSON that [Pack] has
-// compressed, and viz/report/script/values.js reads them.
+// numbers are what a reader can ask of a drawing. Notebooks and pages have them as JSON that [Pack]
+// has compressed, and viz/report/script/values.js reads them.
 type numbers struct {
 	Data   []dataColumn   `json:"data"`   // the figure's table
 	Series [][]dataColumn `json:"series"` // of each series x and y, and perhaps low and high
 }
 
-// dataColumn is a column of a table. Its JSON is a list of its head, its kind and its cells: a text, a
-// number, or null for no number.
+// dataColumn is a column of a table. Its JSON is a list of its head, its kind and its cells: a
+// text, a number, or null for no number.
 type dataColumn struct {
 	head  string
 	kind  int
 	cells []any
 }
 
-// Kinds of columns. Any other kind is that of numbers with so many decimals: a cell is an integer, the
-// difference from the last row with the same texts, in units of the last decimal. Such cells compress
-// best.
+// Kinds of columns. Any other kind is that of numbers with so many decimals: a cell is an integer,
+// the difference from the last row with the same texts, in units of the last decimal. Such cells
+// compress best.
 const (
 	plainNumbers = -1
 	texts        = -2 // the number 0 repeats the text of the row above
@@ -106,7 +106,8 @@ func (c *dataColumn) fill(rows [][]string, k int, same []string) {
 	}
 }
 
-// kindOf returns the kind of column k. A cell is a number if it is written as programs write numbers.
+// kindOf returns the kind of column k. A cell is a number if it is written as programs write
+// numbers.
 func kindOf(rows [][]string, k int) (kind int) {
 	most := 0.0
 	for _, row := range rows {
@@ -234,7 +235,8 @@ func (left *allowance) take(table []dataColumn) error {
 	return nil
 }
 
-// plotted returns an error unless a series has x and y, perhaps low and high, and nothing but numbers.
+// plotted returns an error unless a series has x and y, perhaps low and high, and nothing but
+// numbers.
 func plotted(series []dataColumn) error {
 	if n := len(series); n != 0 && n != 2 && n != 4 {
 		return errColumn

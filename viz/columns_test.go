@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestColumns: a table's columns are written in the form that takes the fewest bytes, and that is read again.
+// TestColumns: a table's columns are written in the form that takes the fewest bytes, and that is
+// read again.
 func TestColumns(t *testing.T) {
 	for name, c := range map[string]struct {
 		heads []string

@@ -10,15 +10,15 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Plots returns a figure of plots side by side, with one key above them. name is used for files of the figure, and alt
-// describes it in a sentence for readers who cannot see it. See [NewFigure].
+// Plots returns a figure of plots side by side, with one key above them. name is used for files of
+// the figure, and alt describes it in a sentence for readers who cannot see it. See [NewFigure].
 func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
 	return NewFigure(Figure{Name: name, Alt: alt}, plots)
 }
 
-// NewFigure returns a figure with the fields of about and rows of plots. Its Key continues the keys of the plots, and its
-// Alt says where their series end. If about has no Data, the figure has those of the plots: a row for each value. The
-// first error of a plot is an error here.
+// NewFigure returns a figure with the fields of about and rows of plots. Its Key continues the keys
+// of the plots, and its Alt says where their series end. If about has no Data, the figure has those
+// of the plots: a row for each value. The first error of a plot is an error here.
 func NewFigure(about Figure, rows ...[]*Plot) (*Figure, error) {
 	all := slices.Concat(rows...)
 	switch f := &about; {
@@ -36,7 +36,8 @@ func NewFigure(about Figure, rows ...[]*Plot) (*Figure, error) {
 	return about.of(rows)
 }
 
-// of makes a figure of its description and rows of plots, or returns the first error of one of them.
+// of makes a figure of its description and rows of plots, or returns the first error of one of
+// them.
 func (f Figure) of(rows [][]*Plot) (*Figure, error) {
 	var key Plot
 	f.Rows = nil
@@ -85,8 +86,8 @@ func ends(plots []*Plot) string {
 	return b.String()
 }
 
-// Rows arranges plots in rows of at most three, and leaves the axes' labels only at the outside. A last
-// row that lacks plots is filled up with empty ones.
+// Rows arranges plots in rows of at most three, and leaves the axes' labels only at the outside. A
+// last row that lacks plots is filled up with empty ones.
 func Rows(plots ...*Plot) [][]*Plot {
 	columns := max(1, min(3, len(plots)))
 	if len(plots) == 4 {
@@ -106,8 +107,8 @@ func Rows(plots ...*Plot) [][]*Plot {
 	return slices.Collect(slices.Chunk(plots, columns))
 }
 
-// blank is the background of a plot that is not drawn. It keeps the place of one in a row, so that the
-// others are as wide as those above.
+// blank is the background of a plot that is not drawn. It keeps the place of one in a row, so that
+// the others are as wide as those above.
 type blank struct{ Color }
 
 func blankPlot() *Plot {

@@ -25,8 +25,8 @@ func solved(t testing.TB, gradients [][]float64, sigma ...float64) (*emgd.Proble
 	return p, c
 }
 
-// The plane keeps lengths and angles where the gradients lie in one with d, and their components along
-// d always.
+// The plane keeps lengths and angles where the gradients lie in one with d, and their components
+// along d always.
 func TestPlane(t *testing.T) {
 	p, c := solved(t, [][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}, .2, .3, .5)
 	// docs/method.md §9: λ = (3.2, 1.2, 0), d = (3.2, 2.4, 0), ‖d‖ = 4.
@@ -39,8 +39,9 @@ func TestPlane(t *testing.T) {
 			t.Errorf("J%d along d: %v, want %v", i+1, along[i], want)
 		}
 	}
-	// Across d = (.8, .6, 0) the gradients have (.6, 0), (−1.6, 0) and (−.4, 1) on (.6, −.8, 0) and the
-	// third axis; their scatter [[3.08, −.4], [−.4, 1]] has the largest eigenvalue 2.04 + √1.2416.
+	// Across d = (.8, .6, 0) the gradients have (.6, 0), (−1.6, 0) and (−.4, 1) on (.6, −.8, 0) and
+	// the third axis; their scatter [[3.08, −.4], [−.4, 1]] has the largest eigenvalue 2.04 +
+	// √1.2416.
 	got := 0.0
 	for _, x := range across {
 		got += x * x
@@ -95,7 +96,8 @@ func TestEndCurve(t *testing.T) {
 }
 
 func TestEditedImagePictures(t *testing.T) {
-	m := EditedImage{H: 1, W: 2, C: 3, Before: []float32{0, .5, 1, 0, 0, 0}, Gradient: []float32{-2, 0, 1, 0, 0, 0}, After: []float32{0, .5, 1, .3, .3, .3}}
+	m := EditedImage{H: 1, W: 2, C: 3, Before: []float32{0, .5, 1, 0, 0, 0}, Gradient: []float32{-2, 0, 1, 0, 0, 0},
+		After: []float32{0, .5, 1, .3, .3, .3}}
 	if r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); r>>8 != 255 || g != 0 || b>>8 != 128 {
 		t.Errorf("edit gradient (−2, 0, 1) is drawn as %d %d %d", r>>8, g>>8, b>>8)
 	}

@@ -32,7 +32,9 @@ func Conflicts(records []results.Record) (*Figure, error) {
 			columns[i] = strings.TrimPrefix(columns[i], "task ")
 		}
 	}
-	var below, across []int // the places of streams that have a pair with one before them, and with one after: each pair once
+	// the places of streams that have a pair with one before them, and with one after: each pair
+	// once
+	var below, across []int
 	for i, a := range s.ids {
 		for j, b := range s.ids[:i] {
 			if pairs[[2]int{a, b}].steps > 0 {
@@ -63,7 +65,9 @@ func Conflicts(records []results.Record) (*Figure, error) {
 	row := []*Plot{triangle("cosine of the gradients", Diverging, signed, pair.mean)}
 	if len(records) > 1 {
 		row[0].Title.Text += ", mean over steps"
-		row = append(row, triangle("steps in conflict, %", func(v float64) Color { return Diverging(1 - 2*v) }, percent, pair.share))
+		row = append(row, triangle("steps in conflict, %", func(v float64) Color {
+			return Diverging(1 - 2*v)
+		}, percent, pair.share))
 	}
 	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
 	for i, a := range s.ids {
@@ -86,7 +90,8 @@ func signed(v float64) string { return strings.Replace(fmt.Sprintf("%+.2f", v), 
 
 func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
 
-// maxMatrix is the largest number of rows and columns: beyond it no cell could be told from the next.
+// maxMatrix is the largest number of rows and columns: beyond it no cell could be told from the
+// next.
 const maxMatrix = 500
 
 // pair sums up the steps that two streams share.
@@ -101,7 +106,9 @@ func (s *streams) cosines() (map[[2]int]pair, error) {
 	for _, r := range s.records {
 		k := len(r.IDs)
 		if len(r.Gram) == 0 && k > 0 {
-			return nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
+			return nil,
+				fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD "+
+					"method", r.Step)
 		}
 		for a, id := range r.IDs {
 			for b, other := range r.IDs {

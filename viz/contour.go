@@ -25,8 +25,9 @@ func (l levels) X(c int) float64           { return l.box[0] + (l.box[1]-l.box[0
 func (l levels) Y(r int) float64           { return l.box[2] + (l.box[3]-l.box[2])*float64(r)/(gridSize-1) }
 func (l levels) Z(c, r int) float64        { return l.of(l.X(c), l.Y(r)) }
 
-// Plot draws lines at even shares of the box's area, so that they cover the plot where the function is steep as well as where it is
-// flat. They are always in the same order, so that equal figures are equal bytes.
+// Plot draws lines at even shares of the box's area, so that they cover the plot where the function
+// is steep as well as where it is flat. They are always in the same order, so that equal figures
+// are equal bytes.
 func (l levels) Plot(c draw.Canvas, p *plot.Plot) {
 	var z []float64
 	for i := range gridSize * gridSize {

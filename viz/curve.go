@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curve is a line through points, perhaps means with a spread. Up to 40 points get the style's marker, if it has one.
+// Curve is a line through points, perhaps means with a spread. Up to 40 points get the style's
+// marker, if it has one.
 type Curve struct {
 	Label string
 	Style Style
 	XY    plotter.XYs
-	// Std has the standard deviation of each mean, drawn as a band around the line or, with Bars, as bars at up to 40
-	// points. nil draws no spread.
+	// Std has the standard deviation of each mean, drawn as a band around the line or, with Bars,
+	// as bars at up to 40 points. nil draws no spread.
 	Std  []float64
 	Bars bool
 	// Unlisted leaves the curve out of the key.
@@ -75,7 +76,8 @@ func band(s Style, at plotter.XYs, low, high []float64) *plotter.Polygon {
 		around[len(around)-1-i] = plotter.XY{X: xy.X, Y: low[i]}
 	}
 	// A mixed opaque colour would hide the lines below; a see-through one does not.
-	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: s.color().Alpha(50), LineStyle: draw.LineStyle{Color: color.Black}}
+	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: s.color().Alpha(50),
+		LineStyle: draw.LineStyle{Color: color.Black}}
 }
 
 // errorBars returns thin bars of a standard deviation to both sides.

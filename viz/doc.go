@@ -9,9 +9,9 @@
 // The figures of the paper (arXiv 2401.01054) are [Scenarios] and [Timeline] (1); [ToyDescent],
 // [ToyPaths] and [ToyLosses] (2); [StepGeometry] (3); [Ratio] (4); [MemorySize] (5); [EditedImages]
 // (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8); and [Features] (9). Beyond the
-// paper there are [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Certificates],
-// [StreamWeights] and [Conflicts]; [Profiles] and [TradeOff] for the runs of whole tables; and
-// [Cover], which joins three figures.
+// paper there are [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference],
+// [Certificates], [StreamWeights] and [Conflicts]; [Profiles] and [TradeOff] for the runs of whole
+// tables; and [Cover], which joins three figures.
 //
 // For a figure of your own, make a [NewPlot], call [Plot.Line], [Plot.Points], [Plot.Band] and
 // [Plot.Mean], and pass it to [Plots].

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dot is a marker at a point, perhaps with a text beside it, on the side where there is more room. It does not widen
-// the axes.
+// Dot is a marker at a point, perhaps with a text beside it, on the side where there is more room.
+// It does not widen the axes.
 type Dot struct {
 	X, Y   float64
 	Glyph  draw.GlyphStyle

@@ -10,8 +10,8 @@ import (
 )
 
 // drawing is a figure as it was drawn, in parts that a page can arrange. Lengths are in units of a
-// tenth of a point. Colours come in pairs, for light screens and dark ones. Of its numbers, columns.go
-// tells how they are written.
+// tenth of a point. Colours come in pairs, for light screens and dark ones. Of its numbers,
+// columns.go tells how they are written.
 type drawing struct {
 	Name, Alt     string
 	Width, Height int
@@ -93,8 +93,8 @@ func (f *Figure) drawing() *drawing {
 	return d
 }
 
-// begin starts a part of a drawing: a plot in a row or, with p nil, an entry of the key. Canvases that
-// record no drawing ignore it.
+// begin starts a part of a drawing: a plot in a row or, with p nil, an entry of the key. Canvases
+// that record no drawing ignore it.
 func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rectangle, row int) {
 	s := sheetOf(tile)
 	if s == nil {

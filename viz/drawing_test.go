@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// TestDrawings: every figure keeps its drawing through JSON, and is a well-formed piece of a page with a description and
-// something to ask for.
+// TestDrawings: every figure keeps its drawing through JSON, and is a well-formed piece of a page
+// with a description and something to ask for.
 func TestDrawings(t *testing.T) {
 	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
@@ -78,7 +78,8 @@ func TestForeignDrawings(t *testing.T) {
 	}
 }
 
-// TestForeignDataAreBounded: data that unpack to more than a page holds, or that its script cannot read, are refused.
+// TestForeignDataAreBounded: data that unpack to more than a page holds, or that its script cannot
+// read, are refused.
 func TestForeignDataAreBounded(t *testing.T) {
 	frame := func(values string) string { return `{"Width":90,"Values":"` + viz.Pack([]byte(values)) + `"}` }
 	table := func(columns string) string { return frame(`{"data":[` + columns + `],"series":[]}`) }
@@ -92,12 +93,13 @@ func TestForeignDataAreBounded(t *testing.T) {
 		frames []string
 		want   bool
 	}{
-		"two thirds":                {[]string{third, third}, true},
-		"too many frames":           {[]string{third, third, third}, false},
-		"too many columns":          {[]string{table(strings.Repeat(`["x",0],`, 2000) + `["x",0]`)}, false},
-		"just columns":              {[]string{table(strings.Repeat(`["x",0],`, 999) + `["x",0]`)}, true},
-		"too many bytes":            {[]string{table(`["a",-2,"` + strings.Repeat("x", 3<<20) + `"]`)}, false},
-		"bytes in two":              {[]string{table(`["` + strings.Repeat("x", 3<<19) + `",0]`), table(`["` + strings.Repeat("x", 3<<19) + `",0]`)}, false},
+		"two thirds":       {[]string{third, third}, true},
+		"too many frames":  {[]string{third, third, third}, false},
+		"too many columns": {[]string{table(strings.Repeat(`["x",0],`, 2000) + `["x",0]`)}, false},
+		"just columns":     {[]string{table(strings.Repeat(`["x",0],`, 999) + `["x",0]`)}, true},
+		"too many bytes":   {[]string{table(`["a",-2,"` + strings.Repeat("x", 3<<20) + `"]`)}, false},
+		"bytes in two": {[]string{table(`["` + strings.Repeat("x", 3<<19) + `",0]`),
+			table(`["` + strings.Repeat("x", 3<<19) + `",0]`)}, false},
 		"a long series":             {[]string{series(numbers(600_000) + "," + numbers(600_000))}, false},
 		"a series":                  {[]string{series(numbers(3) + "," + numbers(3))}, true},
 		"a series without values":   {[]string{series("")}, true},
@@ -131,7 +133,9 @@ func TestNamesThatXMLForbids(t *testing.T) {
 		p := viz.NewPlot(name, name, name)
 		p.Line(name, viz.Style{}, []float64{0, 1}, []float64{0, 1})
 		for kind, f := range drawn(t, map[string]func() (*viz.Figure, error){
-			"bars": func() (*viz.Figure, error) { return viz.Timeline(run) }, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
+			"bars": func() (*viz.Figure, error) {
+				return viz.Timeline(run)
+			}, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
 		}) {
 			checkXML(t, kind, encoded(t, kind, f, "svg"))
 			checkXML(t, kind, []byte(viz.DrawFrames(0, nil, f).HTML()))

@@ -25,7 +25,8 @@ func TestRunsOfOtherLengths(t *testing.T) {
 	}
 }
 
-// TestLevelsHaveTheirOwnNames: the level of the automatic temperature is told from the line of the fixed ones.
+// TestLevelsHaveTheirOwnNames: the level of the automatic temperature is told from the line of the
+// fixed ones.
 func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	var runs []*results.Run
 	for i, tau := range []any{1.0, 5.0, "auto"} {

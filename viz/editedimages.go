@@ -39,7 +39,8 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 		m.Columns = append(m.Columns, column)
 		data.Add(i+1, it.Label, largest)
-		drawn = append(drawn, []image.Image{it.picture(pixels(it.Before)), it.picture(it.stretched()), it.picture(pixels(it.After)), change})
+		drawn = append(drawn, []image.Image{it.picture(pixels(it.Before)), it.picture(it.stretched()),
+			it.picture(pixels(it.After)), change})
 	}
 	p := NewBarePlot("", "", "")
 	p.AddMatrix(&m)
@@ -51,9 +52,12 @@ func EditedImages(images ...EditedImage) (*Figure, error) {
 		}
 	}))
 	cell := min((DefaultWidth-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	return NewFigure(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40, Width: min(DefaultWidth, vg.Length(len(images))*cell+90),
-		Key: []KeyEntry{Swatch("darker", Diverging(-1)), Swatch("brighter", Diverging(1)), {Label: "±: largest change of a pixel"}},
-		Alt: fmt.Sprintf("%s, their edit gradients, the images after editing, and the changes.", plural.Of(len(images), "stored image")),
+	return NewFigure(Figure{Name: "edited-images", Data: data, Height: 4*cell + 40,
+		Width: min(DefaultWidth, vg.Length(len(images))*cell+90),
+		Key: []KeyEntry{Swatch("darker", Diverging(-1)), Swatch("brighter", Diverging(1)),
+			{Label: "±: largest change of a pixel"}},
+		Alt: fmt.Sprintf("%s, their edit gradients, the images after editing, and the changes.",
+			plural.Of(len(images), "stored image")),
 	}, []*Plot{p})
 }
 
@@ -73,7 +77,8 @@ func pixels(values []float32) func(int) float64 {
 func (m *EditedImage) check() {
 	n := m.H * m.W * m.C
 	if m.C != 1 && m.C != 3 || n == 0 || len(m.Before) != n || len(m.Gradient) != n || len(m.After) != n {
-		panic(fmt.Sprintf("viz: an image of %d×%d×%d has %d, %d and %d values; want 1 or 3 channels, and a value for each", m.H, m.W, m.C, len(m.Before), len(m.Gradient), len(m.After)))
+		panic(fmt.Sprintf("viz: an image of %d×%d×%d has %d, %d and %d values; want 1 or 3 channels, and a value for each",
+			m.H, m.W, m.C, len(m.Before), len(m.Gradient), len(m.After)))
 	}
 }
 

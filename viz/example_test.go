@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// What each example draws is kept in testdata and compared by the tests. The runs and records that a
-// program would read with results.Load and results.ReadRecords come from there too.
+// What each example draws is kept in testdata and compared by the tests. The runs and records that
+// a program would read with results.Load and results.ReadRecords come from there too.
 
 // save writes an example's figure.
 func save(name string, fig *viz.Figure, err error) {
@@ -111,8 +111,8 @@ func ExampleTemperature() {
 	save("temperature", fig, err)
 }
 
-// Each pair of methods is compared by Wilcoxon's test, with Holm's correction; five methods take nine situations. Methods of one
-// rank stand side by side, each with its own marker and line.
+// Each pair of methods is compared by Wilcoxon's test, with Holm's correction; five methods take
+// nine situations. Methods of one rank stand side by side, each with its own marker and line.
 func ExampleCriticalDifference() {
 	var scores [][]float64
 	for i := range 12 {

@@ -46,7 +46,8 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 		plots = append(plots, p)
 	}
 	f.Key = classKey(classes, names)
-	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %s of the model, with the rehearsal samples.", len(classes), plural.Of(len(features), "state"))
+	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %s of the model, with the rehearsal "+
+		"samples.", len(classes), plural.Of(len(features), "state"))
 	rows := Rows(plots...)
 	f.Height = 230 * vg.Length(len(rows))
 	return NewFigure(f, rows...)
@@ -56,7 +57,8 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 func classKey(places map[int]int, names map[int]string) []KeyEntry {
 	key := []KeyEntry{
 		{Label: "test sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 2, Shape: draw.CircleGlyph{}}},
-		{Label: "rehearsal sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 3.6, Shape: rimmed{Ink, draw.CircleGlyph{}}}},
+		{Label: "rehearsal sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 3.6,
+			Shape: rimmed{Ink, draw.CircleGlyph{}}}},
 	}
 	if len(places) > 30 {
 		return key
@@ -77,7 +79,8 @@ func className(names map[int]string, class int) string {
 // check panics if the slices do not fit each other.
 func (m *FeatureMap) check() {
 	if n := len(m.X); n == 0 || len(m.Class) != n || m.Rehearsal != nil && len(m.Rehearsal) != n {
-		panic(fmt.Sprintf("viz: a feature map has %d points, %d classes and %d rehearsal marks; want one of each a point", n, len(m.Class), len(m.Rehearsal)))
+		panic(fmt.Sprintf("viz: a feature map has %d points, %d classes and %d rehearsal marks; want one of each a point", n,
+			len(m.Class), len(m.Rehearsal)))
 	}
 }
 
@@ -104,7 +107,8 @@ func (g rimmed) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 
 func (m *FeatureMap) stored(i int) bool { return m.Rehearsal != nil && m.Rehearsal[i] }
 
-// addFeatureMap adds the samples of a map, the stored ones over the others, and the classes' names over both.
+// addFeatureMap adds the samples of a map, the stored ones over the others, and the classes' names
+// over both.
 func addFeatureMap(p *Plot, m *FeatureMap, places map[int]int, names map[int]string) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = m.box()
 	p.Add(Sketch(func(c Pen) {

@@ -19,14 +19,16 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Figure is one plot, or a small table of plots with one key above them. [NewFigure] makes one of your own plots.
+// Figure is one plot, or a small table of plots with one key above them. [NewFigure] makes one of
+// your own plots.
 type Figure struct {
-	// Rows are drawn from the top. The plots of a row stand side by side, and the plots of a column are aligned.
+	// Rows are drawn from the top. The plots of a row stand side by side, and the plots of a column
+	// are aligned.
 	Rows [][]*plot.Plot
 	// HeightRatios are the relative heights of the rows; nil makes them equal.
 	HeightRatios []float64
-	// Width and Height are the size of the plots in Encode and Save; the key is added above them. 0 stands for
-	// DefaultWidth, and for 290 points a row.
+	// Width and Height are the size of the plots in Encode and Save; the key is added above them. 0
+	// stands for DefaultWidth, and for 290 points a row.
 	Width, Height vg.Length
 	// Alt describes the figure in a sentence, for readers who cannot see it.
 	Alt string
@@ -177,8 +179,9 @@ func (f *Figure) Save(path string) error {
 	return atomicfile.WriteBytes(path, buf.Bytes())
 }
 
-// sameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of
-// the ranges of all plots in its place. Figures of different kinds keep their own.
+// sameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range
+// becomes the union of the ranges of all plots in its place. Figures of different kinds keep their
+// own.
 func sameAxes(figures ...*Figure) {
 	first := slices.Concat(figures[0].Rows...)
 	plots := make([][]*plot.Plot, len(first)) // by place

@@ -97,16 +97,18 @@ func TestFormats(t *testing.T) {
 		if fig.Alt == "" || fig.Name == "" {
 			t.Errorf("%s has no description or no name", name)
 		}
-		// The text is shapes: no font, which alone would take 200 kB, and draws σ and λ as other letters.
-		if pdf := encoded(t, name, fig, "pdf"); !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) > 160_000 || bytes.Contains(pdf, []byte("/FontFile")) {
+		// The text is shapes: no font, which alone would take 200 kB, and draws σ and λ as other
+		// letters.
+		if pdf := encoded(t, name, fig, "pdf"); !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) > 160_000 ||
+			bytes.Contains(pdf, []byte("/FontFile")) {
 			t.Errorf("%s: the pdf has %d bytes, or holds a font", name, len(pdf))
 		}
 		checkCSV(t, name, encoded(t, name, fig, "csv"))
 	}
 }
 
-// checkSVG: well-formed, with fonts that a reader's machine can replace by one of equal width, and at 96 pixels an inch, where
-// a point is 4/3 of a pixel, no text below 12 pixels.
+// checkSVG: well-formed, with fonts that a reader's machine can replace by one of equal width, and
+// at 96 pixels an inch, where a point is 4/3 of a pixel, no text below 12 pixels.
 func checkSVG(t *testing.T, name string, svg []byte) {
 	t.Helper()
 	if !bytes.Contains(svg, []byte("Arial")) {
@@ -142,7 +144,8 @@ func checkCSV(t *testing.T, name string, text []byte) {
 	for j, head := range rows[0] {
 		filled := func(row []string) bool { return row[j] != "" }
 		number := func(row []string) bool { _, err := strconv.ParseFloat(row[j], 64); return err == nil }
-		if head == "" || !slices.ContainsFunc(rows[1:], filled) || !strings.HasPrefix(head, "rehearsal") && j == len(rows[0])-1 && !slices.ContainsFunc(rows[1:], number) {
+		if head == "" || !slices.ContainsFunc(rows[1:], filled) ||
+			!strings.HasPrefix(head, "rehearsal") && j == len(rows[0])-1 && !slices.ContainsFunc(rows[1:], number) {
 			t.Errorf("%s: column %d, %q, is empty, or the last without numbers", name, j+1, head)
 		}
 	}
@@ -163,7 +166,8 @@ func TestSameInputSameBytes(t *testing.T) {
 	// A picture has two pixels a point, and white corners.
 	f := figures(t, invented.Runs(1), invented.Descents())["Accuracy"]
 	img, err := png.Decode(bytes.NewReader(encoded(t, "Accuracy", f, "png")))
-	if err != nil || img.Bounds().Dx() != 1200 || color.NRGBAModel.Convert(img.At(0, 0)) != color.NRGBAModel.Convert(color.White) {
+	if err != nil || img.Bounds().Dx() != 1200 || color.NRGBAModel.Convert(img.At(0, 0)) != color.NRGBAModel.Convert(
+		color.White) {
 		t.Errorf("a picture of %v for 600 points, %v", img.Bounds(), err)
 	}
 }

@@ -62,8 +62,9 @@ func loadRecords() (records []results.Record) {
 	return records
 }
 
-// study is what a network of one hidden layer learnt of two tasks of five glyphs: its features after the first, and after
-// the second with the rehearsal of the first, by ER and by EMGD with edited images.
+// study is what a network of one hidden layer learnt of two tasks of five glyphs: its features
+// after the first, and after the second with the rehearsal of the first, by ER and by EMGD with
+// edited images.
 type study struct {
 	Maps   []viz.FeatureMap
 	Images []viz.EditedImage

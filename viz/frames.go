@@ -102,8 +102,8 @@ var (
 	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
 )
 
-// harmless says whether what stands in attributes is what a figure has there. Paths are checked while
-// they are read, and texts are escaped.
+// harmless says whether what stands in attributes is what a figure has there. Paths are checked
+// while they are read, and texts are escaped.
 func (d *drawing) harmless() bool {
 	if !aName.MatchString(d.Name) || !(d.Width > 0 && d.Width < 1e5) {
 		return false

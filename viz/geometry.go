@@ -22,7 +22,8 @@ import (
 func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 	switch c.Status {
 	case emgd.Stationary, emgd.FloorBinding, emgd.FloorInfeasible:
-		return nil, fmt.Errorf("viz: the step is %s; want one with a direction that guarantees each stream σᵢ‖d‖²", c.Status)
+		return nil, fmt.Errorf("viz: the step is %s; want one with a direction that guarantees each stream σᵢ‖d‖²",
+			c.Status)
 	}
 	gram, lambda, k := p.Gram(), c.Lambda, len(c.Lambda)
 	along, across, length := plane(gram, lambda)
@@ -31,7 +32,8 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 		x, y = pairPlane(gram)
 		d.x, d.y = lambda[0]*x[0]+lambda[1]*x[1], lambda[0]*y[0]+lambda[1]*y[1]
 	}
-	left, right := NewBarePlot("gradients and d", "", ""), NewBarePlot("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
+	left, right := NewBarePlot("gradients and d", "", ""),
+		NewBarePlot("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
 	var tips []arrow
 	gains := Bars{Width: 0.44}
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
@@ -41,7 +43,8 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 		tips = append(tips, arrow{x: x[i], y: y[i], color: color, text: name, floor: s * length})
 		gain, norm := along[i]/length, math.Sqrt(gram[i*k+i])
 		gains.Rows = append(gains.Rows, name)
-		gains.Bars = append(gains.Bars, gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
+		gains.Bars = append(gains.Bars,
+			gainBars(i, gain, s, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda[i], norm))...)
 		data.Add(name, s, lambda[i], norm, gain, gain-s)
 		most, least = max(most, gain, s), min(least, gain)
 	}
@@ -63,7 +66,8 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 			{Label: "guarantee σᵢ", Line: lineStyle(Ink, 2)},
 			{Label: "slack: what is gained beyond it", Line: lineStyle(pale(Muted), 6)},
 		},
-		Alt: fmt.Sprintf("Geometry of the step of %s: gradients, direction d, and each stream's gain beside its guarantee.", plural.Of(k, "gradient")),
+		Alt: fmt.Sprintf("Geometry of the step of %s: gradients, direction d, and each stream's gain beside its guarantee.",
+			plural.Of(k, "gradient")),
 	}, []*Plot{left, right})
 }
 
@@ -71,13 +75,14 @@ func StepGeometry(p *emgd.Problem, c *emgd.Certificate) (*Figure, error) {
 func gainBars(row int, gain, sigma float64, color Color, text string) []Bar {
 	out := []Bar{{Row: row, End: min(gain, sigma), Color: color, Text: text, Above: true}}
 	if slack := gain - sigma; slack > 1e-6*sigma {
-		out = append(out, Bar{Row: row, Start: sigma, End: gain, Color: Background.Mix(color, 0.45), Text: fmt.Sprintf("slack %.2g", slack)})
+		out = append(out, Bar{Row: row, Start: sigma, End: gain, Color: Background.Mix(color, 0.45),
+			Text: fmt.Sprintf("slack %.2g", slack)})
 	}
 	return out
 }
 
-// pairPlane returns two gradients' components in their own plane: the first above, the second below the
-// direction between them.
+// pairPlane returns two gradients' components in their own plane: the first above, the second below
+// the direction between them.
 func pairPlane(gram []float64) (x, y []float64) {
 	a, b := math.Sqrt(gram[0]), math.Sqrt(gram[3])
 	half := 0.0
@@ -88,8 +93,8 @@ func pairPlane(gram []float64) (x, y []float64) {
 	return []float64{a * cos, b * cos}, []float64{a * sin, -b * sin}
 }
 
-// plane returns the gradients' components along d = Σλᵢ Jᵢ and along the direction across it in which
-// they differ most, and ‖d‖, from the Gram matrix alone.
+// plane returns the gradients' components along d = Σλᵢ Jᵢ and along the direction across it in
+// which they differ most, and ‖d‖, from the Gram matrix alone.
 func plane(gram, lambda []float64) (along, across []float64, length float64) {
 	k := len(lambda)
 	along, across = make([]float64, k), make([]float64, k)

@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// repetitions holds the runs of one method with one set of parameters, one variant (memory editing, an extra
-// update) and equal settings, which differ in seed, label set or timeline only ([results.Repetition]): the repetitions over which figures and tables
-// average.
+// repetitions holds the runs of one method with one set of parameters, one variant (memory editing,
+// an extra update) and equal settings, which differ in seed, label set or timeline only
+// ([results.Repetition]): the repetitions over which figures and tables average.
 type repetitions struct {
 	Method  string // e.g. "emgd-gmc"
 	Variant string // e.g. "edit η=0.003 drift≤0.02"; empty: the plain method
@@ -81,8 +81,8 @@ func groupsOf(runs []*results.Run, params func(*results.Run) string, but ...stri
 	return groups, nil
 }
 
-// tellApart adds to labels that several groups share what these groups do not share: the parameters, then the
-// settings.
+// tellApart adds to labels that several groups share what these groups do not share: the
+// parameters, then the settings.
 func tellApart(groups []repetitions) {
 	for _, same := range sharing(groups) {
 		for _, g := range same {

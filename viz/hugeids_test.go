@@ -14,8 +14,9 @@ import (
 func TestHugeNumbersEnd(t *testing.T) {
 	const huge = 1 << 52
 	record := func(step int, ids ...int) results.Record {
-		return results.Record{Step: step, IDs: ids, Losses: []float64{1, 1}, Weights: []float64{.5, .5}, Lambda: []float64{.5, .5},
-			Sigma: []float64{.5, .5}, Slacks: []float64{0, 0}, Gram: []float64{1, -.5, -.5, 1}, NormD: 1}
+		return results.Record{Step: step, IDs: ids, Losses: []float64{1, 1}, Weights: []float64{.5, .5},
+			Lambda: []float64{.5, .5},
+			Sigma:  []float64{.5, .5}, Slacks: []float64{0, 0}, Gram: []float64{1, -.5, -.5, 1}, NormD: 1}
 	}
 	records := []results.Record{record(0, 0, 1), record(1, 0, 2*huge), record(huge, 1, 1<<62)}
 	run := invented.Runs(1)[0]

@@ -84,7 +84,8 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 
 const leader vg.Length = 16 // from the right edge of the data to the text
 
-// endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
+// endLabels keeps room to the right of the data for names, and moves them apart where lines end
+// close to each other.
 func (p *Plot) endLabels(labels []listed) {
 	sty, room := TextStyle(Ink), make(rightRoom, len(labels))
 	for i, l := range labels {
@@ -116,7 +117,8 @@ func (p *Plot) endLabels(labels []listed) {
 	}))
 }
 
-// namesBeside writes names of series beside points, where they cover neither these nor lines nor each other.
+// namesBeside writes names of series beside points, where they cover neither these nor lines nor
+// each other.
 func (p *Plot) namesBeside(labels []listed) {
 	p.Add(Sketch(func(c Pen) {
 		var taken []vg.Rectangle
@@ -124,7 +126,8 @@ func (p *Plot) namesBeside(labels []listed) {
 		for _, l := range labels {
 			at := c.At(l.end.X, l.end.Y)
 			taken = append(append(taken, square(at, 3)), c.along(l.way)...)
-			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true, Series: l.Label})
+			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true,
+				Series: l.Label})
 		}
 		c.DrawLabels(taken, names...)
 	}))
@@ -137,7 +140,8 @@ func (c Pen) along(way plotter.XYs) (areas []vg.Rectangle) {
 		step := b.Sub(a)
 		n := math.Ceil(math.Hypot(float64(step.X), float64(step.Y)) / 4)
 		for k := range int(n) {
-			areas = append(areas, spanned(a.Add(step.Scale(vg.Length(float64(k)/n))), a.Add(step.Scale(vg.Length(float64(k+1)/n)))))
+			areas = append(areas, spanned(a.Add(step.Scale(vg.Length(float64(k)/n))),
+				a.Add(step.Scale(vg.Length(float64(k+1)/n)))))
 		}
 	}
 	return areas
@@ -170,8 +174,10 @@ type placed struct {
 	text string
 }
 
-// markLabels places the marks' labels. One that the label before leaves no room for joins it: "2, 3".
-func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, width func(string) vg.Length) (out []placed) {
+// markLabels places the marks' labels. One that the label before leaves no room for joins it: "2,
+// 3".
+func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length,
+	width func(string) vg.Length) (out []placed) {
 	for _, m := range marks {
 		at := trX(m.x) + vg.Points(2)
 		if !c.ContainsX(at) || m.label == "" {
@@ -186,7 +192,8 @@ func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, wi
 	return out
 }
 
-// Grid returns the lines at the ticks of the vertical axis that [NewPlot] draws below everything else.
+// Grid returns the lines at the ticks of the vertical axis that [NewPlot] draws below everything
+// else.
 func Grid() *plotter.Grid {
 	g := plotter.NewGrid()
 	g.Vertical.Color = nil

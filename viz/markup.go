@@ -61,7 +61,8 @@ func (d *drawing) figure(attributes string) string {
 // narrowest is a width at which a plot can still be read when it fills a phone.
 const narrowest = 4000
 
-// writeKey writes the key. The names of its entries stand beside their pictures, as text of the page.
+// writeKey writes the key. The names of its entries stand beside their pictures, as text of the
+// page.
 func (d *drawing) writeKey(b *strings.Builder) {
 	if len(d.Key) == 0 {
 		return
@@ -119,8 +120,8 @@ func (d *drawing) svg() []byte {
 	return b.Bytes()
 }
 
-// escaped returns a text as HTML and XML have it. It leaves out the characters that XML does not allow
-// even escaped: one of them would make the whole drawing unreadable.
+// escaped returns a text as HTML and XML have it. It leaves out the characters that XML does not
+// allow even escaped: one of them would make the whole drawing unreadable.
 func escaped(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
@@ -140,8 +141,8 @@ func (a axis) text() string {
 // DejaVu is for bare Linux systems, where the wider one would not leave labels enough room.
 const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
 
-// usual are the attributes that most marks have: lines are not filled and as thin as an axis, and texts
-// are labels of ticks. Pages say so in their style.
+// usual are the attributes that most marks have: lines are not filled and as thin as an axis, and
+// texts are labels of ticks. Pages say so in their style.
 const usual = `fill="none" stroke-width="5" font-size="90"`
 
 // joined returns numbers as an attribute lists them.

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Matrix is a table of numbers as coloured cells, the first row at the top. Cells that are NaN stay empty.
-// [Plot.AddMatrix] adds it.
+// Matrix is a table of numbers as coloured cells, the first row at the top. Cells that are NaN stay
+// empty. [Plot.AddMatrix] adds it.
 type Matrix struct {
 	Rows    []string
 	Columns []string

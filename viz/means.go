@@ -100,7 +100,8 @@ const (
 	whiskers               // a bar at each point
 )
 
-// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
+// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be
+// told apart.
 func spreadFor(runs, lines int) spread {
 	switch {
 	case runs < 2:

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// PointLabel is a text near a point, joined to it by a thin line where it does not stand right beside it.
+// PointLabel is a text near a point, joined to it by a thin line where it does not stand right
+// beside it.
 type PointLabel struct {
 	At     vg.Point
 	Text   string
@@ -17,8 +18,8 @@ type PointLabel struct {
 	Series string    // the series that it belongs to
 }
 
-// DrawLabels writes labels where they cover neither each other nor what is taken. A label without room is left out unless
-// it must be written.
+// DrawLabels writes labels where they cover neither each other nor what is taken. A label without
+// room is left out unless it must be written.
 func (c Pen) DrawLabels(taken []vg.Rectangle, labels ...PointLabel) {
 	for _, n := range labels {
 		box, free := room(c.Rectangle, taken, n.At, n.Style.Rectangle(n.Text).Size(), n.Reach)
@@ -35,14 +36,16 @@ func (c Pen) DrawLabels(taken []vg.Rectangle, labels ...PointLabel) {
 	}
 }
 
-// room finds a place inside a canvas for a name of some size near a point: the nearest one that is free and at most reach
-// further away than beside the point, or else, with free false, one that is not.
+// room finds a place inside a canvas for a name of some size near a point: the nearest one that is
+// free and at most reach further away than beside the point, or else, with free false, one that is
+// not.
 func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point, reach vg.Length) (box vg.Rectangle, free bool) {
 	const gap, ring = vg.Length(4), vg.Length(6)
 	for distance := gap; distance <= gap+reach; distance += ring {
 		places := nameCorners(size, distance, distance/4)
 		if distance > gap {
-			places = append(nameCorners(size, distance, distance), vg.Point{X: 0, Y: distance}, vg.Point{X: -size.X, Y: distance})
+			places = append(nameCorners(size, distance, distance), vg.Point{X: 0, Y: distance},
+				vg.Point{X: -size.X, Y: distance})
 		}
 		for _, corner := range places {
 			low := at.Add(corner)
@@ -60,8 +63,8 @@ func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point, reach vg
 	return box, false
 }
 
-// nameCorners lists the lower left corners of a name at eight places around a point. The four diagonal ones are up or down
-// by rise.
+// nameCorners lists the lower left corners of a name at eight places around a point. The four
+// diagonal ones are up or down by rise.
 func nameCorners(size vg.Point, distance, rise vg.Length) []vg.Point {
 	w, h := size.X, size.Y
 	return []vg.Point{

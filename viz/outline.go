@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// outlined draws text as shapes. The PDF canvas below it knows only the letters of Western Europe, would
-// write σ and λ as others, and would put the whole font, some 200 kB, into every file.
+// outlined draws text as shapes. The PDF canvas below it knows only the letters of Western Europe,
+// would write σ and λ as others, and would put the whole font, some 200 kB, into every file.
 type outlined struct{ vg.Canvas }
 
 // FillString fills the outlines of a text's glyphs, from its left end on the baseline.
@@ -28,7 +28,8 @@ func (c outlined) FillString(face font.Face, at vg.Point, text string) {
 			at.X += unit * vg.Length(kern)
 		}
 		if segments := ofFont(face.Face.LoadGlyph(&buf, glyph, em, nil)); len(segments) > 0 {
-			// Moved there, a glyph is the same bytes wherever it stands, which makes files a third as large.
+			// Moved there, a glyph is the same bytes wherever it stands, which makes files a third
+			// as large.
 			c.Push()
 			c.Translate(at)
 			c.Fill(outline(segments, unit))

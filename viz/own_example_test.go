@@ -12,7 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// A figure of one's own: two methods, one of which the package does not know, each measured three times, and a bound.
+// A figure of one's own: two methods, one of which the package does not know, each measured three
+// times, and a bound.
 func ExamplePlots() {
 	x := []float64{0, 10, 20, 30, 40}
 	curve := func(height, shift float64) []float64 {

@@ -34,7 +34,8 @@ func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// A new kind of figure: by how much each task's accuracy falls between its own end and the end of the run.
+// A new kind of figure: by how much each task's accuracy falls between its own end and the end of
+// the run.
 func ExamplePlotter() {
 	runs := []*results.Run{invented.Run("avggrad", "AvgGrad", 1), invented.Run("emgd-gmc", "EMGD (GMC)", 1)}
 	p := viz.NewPlot("", "task", "forgetting, points of accuracy")

@@ -10,13 +10,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sketch is a plotter made of a function, for marks that no other plotter draws. The axes keep the ranges they have.
+// Sketch is a plotter made of a function, for marks that no other plotter draws. The axes keep the
+// ranges they have.
 type Sketch func(Pen)
 
 // Plot calls the function.
 func (s Sketch) Plot(c draw.Canvas, p *plot.Plot) { s(NewPen(c, p)) }
 
-// Pen draws on a plot: the canvas that gonum gives a plotter, and what the figures of this package need beside it.
+// Pen draws on a plot: the canvas that gonum gives a plotter, and what the figures of this package
+// need beside it.
 type Pen struct {
 	draw.Canvas
 	X, Y func(float64) vg.Length // from a value on the axis to a place on the canvas
@@ -31,8 +33,8 @@ func NewPen(c draw.Canvas, p *plot.Plot) Pen {
 // At returns the place of two values.
 func (c Pen) At(x, y float64) vg.Point { return vg.Point{X: c.X(x), Y: c.Y(y)} }
 
-// Describe names the series of what is drawn next, until the next call, and says something about it: pages show both
-// under the pointer. Either may be empty.
+// Describe names the series of what is drawn next, until the next call, and says something about
+// it: pages show both under the pointer. Either may be empty.
 func (c Pen) Describe(series, text string) { tagged(c.Canvas, tag{name: series, say: text}) }
 
 // DrawSegment draws a line between two places.
@@ -43,7 +45,8 @@ func (c Pen) FillRectangle(fill Color, a, b vg.Point) {
 	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
 }
 
-// DrawText writes a text that begins at its left middle, over a plate that covers the lines behind it.
+// DrawText writes a text that begins at its left middle, over a plate that covers the lines behind
+// it.
 func (c Pen) DrawText(sty text.Style, at vg.Point, s string) {
 	c.SetColor(Background.Alpha(215))
 	c.Fill(sty.Rectangle(s).Add(at).Path())

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Plot is a plot in the style of the package, over a plot of gonum, which takes everything else, such as the ranges of
-// axes. Begin with [NewPlot], add series, and make a figure of plots with [NewFigure] or [Plots]. A plot keeps its first
-// error, which they return.
+// Plot is a plot in the style of the package, over a plot of gonum, which takes everything else,
+// such as the ranges of axes. Begin with [NewPlot], add series, and make a figure of plots with
+// [NewFigure] or [Plots]. A plot keeps its first error, which they return.
 type Plot struct {
 	*plot.Plot
 	marks []vertical
@@ -35,8 +35,8 @@ const (
 	nowhere
 )
 
-// NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
-// the ticks of the vertical axis.
+// NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty.
+// Horizontal lines mark the ticks of the vertical axis.
 func NewPlot(title, x, y string) *Plot {
 	p := styledPlot(title, x, y)
 	p.Add(Grid())
@@ -71,8 +71,9 @@ func styledPlot(title, x, y string) *Plot {
 	return &Plot{Plot: p}
 }
 
-// Line draws a line through points. The label names it in the key above the figure; a line without a label is not named.
-// The zero Style stands for the one that [MethodStyles] gives the label among those of the plot.
+// Line draws a line through points. The label names it in the key above the figure; a line without
+// a label is not named. The zero Style stands for the one that [MethodStyles] gives the label among
+// those of the plot.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
 	s = p.styled(label, s)
 	s.Marker = nil
@@ -81,7 +82,8 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 	}
 }
 
-// Points draws the style's marker at points. Points with the label of a line share its entry in the key.
+// Points draws the style's marker at points. Points with the label of a line share its entry in the
+// key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
 	s = p.styled(label, s).marked()
 	if xys := p.points(label, x, y); xys != nil {
@@ -90,8 +92,8 @@ func (p *Plot) Points(label string, s Style, x, y []float64) {
 	}
 }
 
-// Band fills the area between two lines with a transparent form of the style's colour. It has no entry in the key; the
-// label names it in the figure's data.
+// Band fills the area between two lines with a transparent form of the style's colour. It has no
+// entry in the key; the label names it in the figure's data.
 func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 	s = p.styled(label, s)
 	if len(low) != len(high) {
@@ -107,8 +109,8 @@ func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 	}
 }
 
-// Mean draws the mean of repeated measurements, each of which has a value for each x, with a band of one population
-// standard deviation. Up to 40 means have markers.
+// Mean draws the mean of repeated measurements, each of which has a value for each x, with a band
+// of one population standard deviation. Up to 40 means have markers.
 func (p *Plot) Mean(label string, s Style, x []float64, measured ...[]float64) {
 	if len(measured) == 0 {
 		panic(fmt.Sprintf("viz: series %q has no measurements", label))
@@ -151,7 +153,8 @@ func (p *Plot) HideLabels() { p.names = nowhere }
 // points pairs coordinates; it returns nil if there are none, or not as many of both.
 func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 	if len(x) != len(y) || len(x) == 0 {
-		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
+		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one",
+			len(x), len(y)))
 		return nil
 	}
 	out := make(plotter.XYs, len(x))
@@ -211,7 +214,8 @@ func (p *Plot) finish() {
 	}
 }
 
-// shown returns the value that readers see at a place of the vertical axis, which may be one of exponents.
+// shown returns the value that readers see at a place of the vertical axis, which may be one of
+// exponents.
 func (p *Plot) shown(y float64) float64 {
 	powers, ok := p.Y.Tick.Marker.(PowerTicks)
 	switch {

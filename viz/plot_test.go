@@ -46,11 +46,13 @@ func TestPlotsRefuse(t *testing.T) {
 	}
 }
 
-// A plotter's series is in the key, in the figure's data, and in pages; what is drawn after it is not part of it.
+// A plotter's series is in the key, in the figure's data, and in pages; what is drawn after it is
+// not part of it.
 func TestAddedSeries(t *testing.T) {
 	p, xys := NewPlot("title", "x", "y"), plotter.XYs{{X: 1, Y: 2}, {X: 3, Y: 4}}
 	drawn := Sketch(func(c Pen) { c.DrawSegment(lineStyle(Ink, 1), c.At(1, 2), c.At(3, 4)) })
-	p.Add(Named(Series{KeyEntry: Swatch("mine", Ink), Values: xys, Low: []float64{1, 3}, High: []float64{3, 5}}, drawn), drawn)
+	p.Add(Named(Series{KeyEntry: Swatch("mine", Ink), Values: xys, Low: []float64{1, 3}, High: []float64{3, 5}}, drawn),
+		drawn)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 4, 0, 6
 	f, err := Plots("f", "alt", p)
 	if err != nil {
@@ -89,8 +91,8 @@ func TestPlotsKey(t *testing.T) {
 	}
 }
 
-// Methods and series that the package does not know keep their colour from figure to figure, and have none that a method
-// of the package has.
+// Methods and series that the package does not know keep their colour from figure to figure, and
+// have none that a method of the package has.
 func TestOwnColours(t *testing.T) {
 	for side := range 2 { // light and dark
 		of := func(s Style) color.NRGBA { return sideOf(s.Color, side) }

@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Plotter is a plotter of gonum that describes its series to [Plot.Add]. Implement it to draw a new kind of series;
-// like every plotter it may also be a [plot.DataRanger] and a [plot.GlyphBoxer].
+// Plotter is a plotter of gonum that describes its series to [Plot.Add]. Implement it to draw a new
+// kind of series; like every plotter it may also be a [plot.DataRanger] and a [plot.GlyphBoxer].
 type Plotter interface {
 	plot.Plotter
 	Series() Series
 }
 
-// Series describes what a [Plotter] draws. Its name appears in the key, or at its last value if the plot names its
-// lines there. A series without Line and Glyph has no place in the key.
+// Series describes what a [Plotter] draws. Its name appears in the key, or at its last value if the
+// plot names its lines there. A series without Line and Glyph has no place in the key.
 type Series struct {
 	KeyEntry
-	// Values go into the figure's data, and pages show them under the pointer. A Y of NaN stands for a spread alone.
+	// Values go into the figure's data, and pages show them under the pointer. A Y of NaN stands
+	// for a spread alone.
 	Values plotter.XYs
 	// Low and High are the ends of each value's spread; nil for none.
 	Low, High []float64
@@ -39,8 +40,9 @@ func Swatch(label string, c Color) KeyEntry {
 	return KeyEntry{Label: label, Line: draw.LineStyle{Color: c, Width: 8}}
 }
 
-// Add adds plotters, which are drawn in this order. A [Plotter] also gets its entry in the key, and its values become
-// part of the figure's data; the first series with values that cannot be drawn is an error of [NewFigure].
+// Add adds plotters, which are drawn in this order. A [Plotter] also gets its entry in the key, and
+// its values become part of the figure's data; the first series with values that cannot be drawn is
+// an error of [NewFigure].
 func (p *Plot) Add(plotters ...plot.Plotter) {
 	for _, it := range plotters {
 		if series, ok := it.(Plotter); ok {

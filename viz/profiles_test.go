@@ -27,7 +27,8 @@ func dataOf(t *testing.T, f *viz.Figure) [][]string {
 func TestProfiles(t *testing.T) {
 	var runs []*results.Run
 	for i, a := range []float64{80, 60, 70, 70, 50} {
-		r := &results.Run{ID: "r", Method: "er", MethodTitle: "ER", Dataset: "d", Increment: "task", Seed: uint64(i), A: a, Tasks: []results.Task{{ID: 1}}}
+		r := &results.Run{ID: "r", Method: "er", MethodTitle: "ER", Dataset: "d", Increment: "task", Seed: uint64(i), A: a,
+			Tasks: []results.Task{{ID: 1}}}
 		if i == 4 {
 			r.Method, r.MethodTitle = "mgda", "MGDA"
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
-// rounding.
+// tolerance is the violation of an optimality condition, relative to its scale, that is still taken
+// for rounding.
 const tolerance = 1e-9
 
 // converged is the norm of a gradient, relative to the largest, below which its row is left out
@@ -66,7 +66,8 @@ func relativeSlack(r *results.Record) float64 {
 }
 
 // relativeSlacks returns the slack of each row relative to its scale; 0 where d = 0. It is NaN for
-// rows whose gradient is zero next to the others: they were left out of the step and promise nothing.
+// rows whose gradient is zero next to the others: they were left out of the step and promise
+// nothing.
 func relativeSlacks(r *results.Record) []float64 {
 	k := len(r.IDs)
 	out := make([]float64, k)

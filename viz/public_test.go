@@ -12,15 +12,17 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// core are the files that figures are made with, and plain.go has what depends on no type of the package. All other
-// files hold figures.
+// core are the files that figures are made with, and plain.go has what depends on no type of the
+// package. All other files hold figures.
 var core = []string{
-	"axis.go", "bars.go", "colors.go", "columns.go", "compose.go", "curve.go", "doc.go", "dot.go", "drawing.go", "figure.go",
+	"axis.go", "bars.go", "colors.go", "columns.go", "compose.go", "curve.go", "doc.go", "dot.go", "drawing.go",
+	"figure.go",
 	"frames.go", "labels.go", "markup.go", "matrix.go", "names.go", "outline.go", "pen.go", "plot.go", "plotter.go",
 	"sheet.go", "style.go", "svgpath.go", "table.go", "ticks.go", "titles.go",
 }
 
-// hidden are the unexported names of some files: those of the package, and those of fields and methods.
+// hidden are the unexported names of some files: those of the package, and those of fields and
+// methods.
 type hidden struct{ declared, members, types map[string]bool }
 
 func hiddenIn(files map[string]*ast.File, of func(name string) bool) hidden {
@@ -56,8 +58,8 @@ func hiddenIn(files map[string]*ast.File, of func(name string) bool) hidden {
 	return h
 }
 
-// TestFiguresArePublic: the package's figures are made with exported names alone, so that other packages can do what
-// they do.
+// TestFiguresArePublic: the package's figures are made with exported names alone, so that other
+// packages can do what they do.
 func TestFiguresArePublic(t *testing.T) {
 	files := map[string]*ast.File{}
 	for _, path := range must.Get(filepath.Glob("*.go"))(t) {

@@ -12,11 +12,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// CriticalDifference draws methods on an axis of average ranks, the best at the left (a critical difference
-// diagram, Demšar 2006). It must show which differences are significant: a thick line joins methods
-// that Wilcoxon's test with Holm's correction cannot tell apart. Methods of nearly equal rank stand
-// side by side; the number beside the label is exact. labels are
-// the methods' display names.
+// CriticalDifference draws methods on an axis of average ranks, the best at the left (a critical
+// difference diagram, Demšar 2006). It must show which differences are significant: a thick line
+// joins methods that Wilcoxon's test with Holm's correction cannot tell apart. Methods of nearly
+// equal rank stand side by side; the number beside the label is exact. labels are the methods'
+// display names.
 func CriticalDifference(methods, labels []string, r *stats.Comparison) (*Figure, error) {
 	f := Figure{Name: "ranks", Data: Table{Head: []string{"method", "average_rank", "situations"}}}
 	for _, i := range r.Order {
@@ -36,7 +36,9 @@ func CriticalDifference(methods, labels []string, r *stats.Comparison) (*Figure,
 		{Label: fmt.Sprintf("average rank over %s, 1 is best", plural.Of(r.Pairs, "situation"))},
 		{Label: fmt.Sprintf("not told apart (Wilcoxon, Holm, α = %v)", r.Alpha), Line: lineStyle(Ink, 3)},
 	}
-	f.Alt = fmt.Sprintf("Average ranks of %s over %s, with lines that join those which Wilcoxon's tests do not tell apart.", plural.Of(k, "method"), plural.Of(r.Pairs, "situation"))
+	f.Alt = fmt.Sprintf(
+		"Average ranks of %s over %s, with lines that join those which Wilcoxon's tests do not tell apart.",
+		plural.Of(k, "method"), plural.Of(r.Pairs, "situation"))
 	return NewFigure(f, []*Plot{p})
 }
 
@@ -77,7 +79,8 @@ func addRanks(p *Plot, styles []Style, labels []string, r *stats.Comparison) {
 			}
 			s, x, below := styles[i], at[place], low-vg.Points(8)-rankLine*vg.Length(row)
 			c.Describe(labels[i], fmt.Sprintf("average rank %.2f", r.Ranks[i]))
-			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
+			c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2},
+				[]vg.Point{{X: x, Y: y}, {X: x, Y: below}, {X: end, Y: below}})
 			c.DrawGlyphNoClip(s.GlyphStyle(rankMark), vg.Point{X: x, Y: y})
 			c.FillText(sty, vg.Point{X: text, Y: below + 1}, names[i]) // its letters look centred there
 		}

@@ -26,7 +26,8 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 	ratioAxes(p)
 	f := Figure{Name: "ratio", Data: Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}},
 		Key: []KeyEntry{{Label: "EMGD", Line: lineStyle(Ink, 1.6)}, {Label: "MGDA", Line: lineStyle(Ink, 1, 4, 2)}},
-		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %s of gradients.", plural.Of(len(grams), "pair"))}
+		Alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %s of "+
+			"gradients.", plural.Of(len(grams), "pair"))}
 	var meet []plot.Plotter
 	for i, gram := range grams {
 		color, level := SeriesColor((i+1)%7), logRatio(gram, 1, 1)
@@ -42,7 +43,8 @@ func Ratio(grams ...[]float64) (*Figure, error) {
 		dashed := Style{Color: color, Width: 1, Dashes: []vg.Length{4, 2}}
 		p.Add(&Curve{Label: label, Style: Style{Color: color}, XY: xys, Unlisted: true},
 			&Curve{Label: label, Style: dashed, XY: plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}}, Unlisted: true})
-		meet = append(meet, Dot{X: 0.5, Y: level, Glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
+		meet = append(meet, Dot{X: 0.5, Y: level,
+			Glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
 		f.Key = append(f.Key, KeyEntry{Label: label, Line: lineStyle(color, 1.6)})
 	}
 	p.Add(meet...)
@@ -62,7 +64,9 @@ func ratioAxes(p *Plot) {
 func logRatio(gram []float64, sigma ...float64) float64 {
 	p, err := emgd.NewProblem(gram)
 	if err != nil || len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) {
-		panic(fmt.Sprintf("viz: a pair has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two gradients that are not 0", gram))
+		panic(
+			fmt.Sprintf("viz: a pair has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two "+
+				"gradients that are not 0", gram))
 	}
 	c, err := new(emgd.Solver).Solve(p, sigma)
 	if err != nil {

@@ -31,22 +31,26 @@ func TestRefused(t *testing.T) {
 		"no ends, matrix":          second(AccuracyMatrix(twoTasks())),
 		"timelines":                second(AccuracyMatrix(twoTasks(), change(func(r *results.Run) { r.Tasks[1].Start = 3 }))),
 		"no budget":                second(MemorySize(twoTasks())),
-		"one budget":               second(MemorySize(change(func(r *results.Run) { r.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`) }))),
-		"tau":                      second(Temperature(change(func(r *results.Run) { r.Method, r.Params = "emgd-gmc", map[string]any{"tau": "-1"} }))),
-		"no profiles":              second(Profiles()),
-		"one increment":            second(TradeOff(twoTasks())),
-		"no scenario":              second(Scenarios()),
-		"bad scenario":             second(Scenarios(&scenario.Scenario{})),
-		"no records":               second(StreamWeights(nil)),
-		"order of records":         second(Certificates([]results.Record{exact(), exact()})),
-		"no certificate":           second(Certificates([]results.Record{{IDs: []int{1}}})),
-		"no weights":               second(StreamWeights([]results.Record{{IDs: []int{1}}})),
-		"no Gram":                  second(Conflicts([]results.Record{blind})),
-		"one stream":               second(Conflicts([]results.Record{alone})),
-		"a floor that binds":       second(StepGeometry(nil, &emgd.Certificate{Status: emgd.FloorBinding})),
-		"no pair":                  second(Ratio()),
-		"no images":                second(EditedImages()),
-		"no maps":                  second(Features(nil)),
+		"one budget": second(MemorySize(change(func(r *results.Run) {
+			r.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`)
+		}))),
+		"tau": second(Temperature(change(func(r *results.Run) {
+			r.Method, r.Params = "emgd-gmc", map[string]any{"tau": "-1"}
+		}))),
+		"no profiles":        second(Profiles()),
+		"one increment":      second(TradeOff(twoTasks())),
+		"no scenario":        second(Scenarios()),
+		"bad scenario":       second(Scenarios(&scenario.Scenario{})),
+		"no records":         second(StreamWeights(nil)),
+		"order of records":   second(Certificates([]results.Record{exact(), exact()})),
+		"no certificate":     second(Certificates([]results.Record{{IDs: []int{1}}})),
+		"no weights":         second(StreamWeights([]results.Record{{IDs: []int{1}}})),
+		"no Gram":            second(Conflicts([]results.Record{blind})),
+		"one stream":         second(Conflicts([]results.Record{alone})),
+		"a floor that binds": second(StepGeometry(nil, &emgd.Certificate{Status: emgd.FloorBinding})),
+		"no pair":            second(Ratio()),
+		"no images":          second(EditedImages()),
+		"no maps":            second(Features(nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

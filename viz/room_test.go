@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// TestRoom: a free place is inside, covers nothing, and is as near as was asked; a further reach finds at least as many.
+// TestRoom: a free place is inside, covers nothing, and is as near as was asked; a further reach
+// finds at least as many.
 func TestRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	inside := vg.Rectangle{Max: vg.Point{X: 200, Y: 150}}

@@ -57,7 +57,9 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 	}
 	var plots []*Plot
 	height := vg.Length(260)
-	f := Figure{Name: "learning-process", Alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %s.", plural.Of(len(parts), "setting")),
+	f := Figure{Name: "learning-process",
+		Alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %s.",
+			plural.Of(len(parts), "setting")),
 		Data: Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}}
 	for _, part := range parts {
 		curves := make([]curve, len(part.groups))
@@ -100,7 +102,8 @@ func LearningProcess(runs ...*results.Run) (*Figure, error) {
 	return NewFigure(f, rows...)
 }
 
-// addEndCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its spread.
+// addEndCurve adds a group's accuracy over the number of tasks that have ended, perhaps with its
+// spread.
 func addEndCurve(p *Plot, g repetitions, c curve, spread bool) {
 	show := noSpread
 	if spread {
@@ -163,7 +166,8 @@ func Profiles(runs ...*results.Run) (*Figure, error) {
 		Alt: fmt.Sprintf("Share of runs above each final accuracy, in %s.", plural.Of(len(parts), "setting"))}, rows...)
 }
 
-// profile is the share of runs above each of their accuracies, from a threshold below all to one above all.
+// profile is the share of runs above each of their accuracies, from a threshold below all to one
+// above all.
 func profile(runs []*results.Run, low, high float64) plotter.XYs {
 	sorted := slices.Sorted(slices.Values(finals(runs)))
 	out := plotter.XYs{{X: low, Y: 100}}

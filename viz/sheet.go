@@ -36,8 +36,8 @@ type sheetPen struct {
 	at    complex128
 }
 
-// tag names what is drawn until the next tag: a series with its values, or a mark that say explains.
-// It is a plotter, so that it can stand between the plotters of a plot.
+// tag names what is drawn until the next tag: a series with its values, or a mark that say
+// explains. It is a plotter, so that it can stand between the plotters of a plot.
 type tag struct {
 	name, say string
 	at        [][]float64 // x and y, and perhaps low and high

@@ -46,7 +46,9 @@ func TestArrivalLabels(t *testing.T) {
 	marks := []vertical{{0, "task 1"}, {40, "2"}, {43, "3"}, {160, "4"}, {900, "9"}}
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 400, Y: 100}}}
 	var got []string
-	for _, l := range markLabels(marks, c, func(x float64) vg.Length { return vg.Length(x) }, func(s string) vg.Length { return 6 * vg.Length(len(s)) }) {
+	for _, l := range markLabels(marks, c, func(x float64) vg.Length {
+		return vg.Length(x)
+	}, func(s string) vg.Length { return 6 * vg.Length(len(s)) }) {
 		got = append(got, l.text)
 	}
 	if want := []string{"task 1", "2, 3", "4"}; !slices.Equal(got, want) {

@@ -24,7 +24,8 @@ import (
 func Certificates(records []results.Record) (*Figure, error) {
 	kept := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !certified(&r) })
 	if len(kept) == 0 {
-		return nil, errors.New("viz: no record holds a certificate (λ, σ, slacks and the Gram matrix); record a run of an EMGD method")
+		return nil,
+			errors.New("viz: no record holds a certificate (λ, σ, slacks and the Gram matrix); record a run of an EMGD method")
 	}
 	s, err := streamsOf(kept)
 	if err != nil {
@@ -39,10 +40,9 @@ func Certificates(records []results.Record) (*Figure, error) {
 
 // StreamWeights draws the weight of each stream over the steps. For EMGD methods these are its
 // elastic factor σ, the share that the stream is guaranteed, and the weight λ that achieves it; for
-// all methods the applied weight w, unless it equals λ. Weights of very different sizes stand on an axis
-// of powers of ten. At most about 250 points are drawn, each
-// the mean of its steps. tasks has the names of the tasks, from task 1 on; a task without a name is
-// shown by its number.
+// all methods the applied weight w, unless it equals λ. Weights of very different sizes stand on an
+// axis of powers of ten. At most about 250 points are drawn, each the mean of its steps. tasks has
+// the names of the tasks, from task 1 on; a task without a name is shown by its number.
 func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 	s, err := streamsOf(records, tasks...)
 	if err != nil {
@@ -51,7 +51,8 @@ func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 	certificates, rescaled := true, false
 	for _, r := range records {
 		if len(r.Weights) != len(r.IDs) {
-			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
+			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights),
+				len(r.IDs))
 		}
 		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
 		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
@@ -79,8 +80,8 @@ func StreamWeights(records []results.Record, tasks ...string) (*Figure, error) {
 // bucket is the number of steps gathered into a point.
 func (s *streams) bucket() int { return (len(s.records) + 249) / 250 }
 
-// plot draws a quantity of each stream over the steps, the mean of those gathered into a point, and says whether there
-// are few lines.
+// plot draws a quantity of each stream over the steps, the mean of those gathered into a point, and
+// says whether there are few lines.
 func (s *streams) plot(label string, values func(*results.Record) []float64) (p *Plot, few bool) {
 	p = NewPlot("", "optimiser step", label)
 	p.HideLabels()
@@ -117,8 +118,8 @@ func (s *streams) plot(label string, values func(*results.Record) []float64) (p 
 	return p, len(lines) <= 12
 }
 
-// powersOf says whether lines need an axis of powers of ten, since most values would lie at the foot of
-// another, and returns the exponent that stands for 0 there.
+// powersOf says whether lines need an axis of powers of ten, since most values would lie at the
+// foot of another, and returns the exponent that stands for 0 there.
 func powersOf(lines map[int]plotter.XYs) (floor float64, wide bool) {
 	var values []float64
 	for _, line := range lines {
@@ -165,8 +166,10 @@ const exactFloor = -18 // the exponent under which a breach is drawn as 0
 // proofKey explains the worst slack, the gap and the tolerance.
 func proofKey() []KeyEntry {
 	return []KeyEntry{
-		{Label: "worst slack below 0, relative", Glyph: draw.GlyphStyle{Color: Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
-		{Label: "Σλ|slack|, relative", Glyph: draw.GlyphStyle{Color: Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
+		{Label: "worst slack below 0, relative",
+			Glyph: draw.GlyphStyle{Color: Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
+		{Label: "Σλ|slack|, relative",
+			Glyph: draw.GlyphStyle{Color: Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
 		{Label: "tolerance 1e-9", Line: lineStyle(SeriesColor(0), 1, 4, 2)},
 	}
 }
@@ -190,7 +193,8 @@ func (s *streams) proof() *Plot {
 	p, key := NewPlot("", "optimiser step", "breach, relative"), proofKey()
 	p.HideLabels()
 	ends := plotter.XYs{{X: breach[0].X, Y: limit}, {X: last(breach).X, Y: limit}}
-	p.Add(Named(Series{KeyEntry: KeyEntry{Label: key[2].Label}, Values: ends}, &plotter.Line{XYs: ends, LineStyle: key[2].Line}))
+	p.Add(Named(Series{KeyEntry: KeyEntry{Label: key[2].Label}, Values: ends},
+		&plotter.Line{XYs: ends, LineStyle: key[2].Line}))
 	p.Add(scattered(key[1], gap), scattered(key[0], breach))
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
 	p.Y.Tick.Marker = PowerTicks{Zero: exactFloor}

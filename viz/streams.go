@@ -10,9 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// streams are the rows of some records. Ids from 1 on are tasks. The memory has the id 0 or, where the rule sees
-// several rows of it, also negative ids, which mean different things: beside a row 0, the row −1 is the one with the
-// stored logits (part der-pp); without a row 0, −k is the row of task k (part per-task).
+// streams are the rows of some records. Ids from 1 on are tasks. The memory has the id 0 or, where
+// the rule sees several rows of it, also negative ids, which mean different things: beside a row 0,
+// the row −1 is the one with the stored logits (part der-pp); without a row 0, −k is the row of
+// task k (part per-task).
 type streams struct {
 	records []results.Record
 	ids     []int    // the memory's rows first, then the tasks, by arrival
@@ -21,7 +22,8 @@ type streams struct {
 	named   []string // what tasks are called, from 1; those that it does not have are called by their number
 }
 
-// streamsOf refuses records that would make an empty or false figure. [results.ReadRecords] has checked them one by one.
+// streamsOf refuses records that would make an empty or false figure. [results.ReadRecords] has
+// checked them one by one.
 func streamsOf(records []results.Record, named ...string) (*streams, error) {
 	if len(records) == 0 {
 		return nil, errors.New("viz: no records to draw")
@@ -78,7 +80,8 @@ func (s *streams) names() (out []string) {
 	return out
 }
 
-// table has a row for each stream of each step; a method without certificates leaves its columns empty.
+// table has a row for each stream of each step; a method without certificates leaves its columns
+// empty.
 func (s *streams) table() Table {
 	data := Table{Head: []string{"step", "stream", "weight", "sigma", "lambda", "slack_relative", "gap_relative"}}
 	for i := range s.records {
@@ -120,8 +123,8 @@ func (s *streams) style(id int) Style {
 	return Style{Color: s.color(id), Width: 1.2, Dashes: dash}
 }
 
-// key names the streams, the memory last; of many tasks only the first, the middle one and the last, since the
-// colours between them follow the order.
+// key names the streams, the memory last; of many tasks only the first, the middle one and the
+// last, since the colours between them follow the order.
 func (s *streams) key() []KeyEntry {
 	var tasks, memory []KeyEntry
 	for _, id := range s.ids {

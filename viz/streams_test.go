@@ -31,7 +31,8 @@ func TestStreamNames(t *testing.T) {
 	}{
 		{[]results.Record{ofIDs(2, 1), ofIDs(0, 2)}, []string{"memory", "task 1", "task 2"}},
 		{[]results.Record{ofIDs(1), ofIDs(0, -1, 2)}, []string{"memory", "stored logits", "task 1", "task 2"}},
-		{[]results.Record{ofIDs(-1, 2), ofIDs(-1, -2, 3)}, []string{"memory of task 1", "memory of task 2", "task 2", "task 3"}},
+		{[]results.Record{ofIDs(-1, 2), ofIDs(-1, -2, 3)},
+			[]string{"memory of task 1", "memory of task 2", "task 2", "task 3"}},
 		{[]results.Record{ofIDs(-1, 2)}, []string{"memory", "task 2"}},
 		{[]results.Record{ofIDs(0, rehearsal.PenaltyID, 2)}, []string{"memory", "penalty", "task 2"}},
 		{[]results.Record{ofIDs(-3, rehearsal.PenaltyID, 2)}, []string{"memory", "penalty", "task 2"}},

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Style is the look of a series. The zero value stands for the look that [MethodStyles] gives its name.
+// Style is the look of a series. The zero value stands for the look that [MethodStyles] gives its
+// name.
 type Style struct {
 	Color  color.Color
 	Marker draw.GlyphDrawer
@@ -20,9 +21,10 @@ type Style struct {
 	Width  vg.Length // of the line; 0 stands for 1.6 points
 }
 
-// order gives the methods their looks for good: the first has a colour of its own, the others the fourteen of hue
-// in turn, and by every seven of them other dashes and markers. Those that are drawn most come first, so that two that
-// share a colour seldom meet. Appending keeps the looks of those before.
+// order gives the methods their looks for good: the first has a colour of its own, the others the
+// fourteen of hue in turn, and by every seven of them other dashes and markers. Those that are
+// drawn most come first, so that two that share a colour seldom meet. Appending keeps the looks of
+// those before.
 var order = []string{
 	"emgd",
 	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "a-gem",
@@ -36,8 +38,9 @@ var markers = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90}, polygon{5, 90}, draw.CrossGlyph{},
 }
 
-// hollow are the markers of the methods that share their colour with one of the first seven: each is the
-// outline of another's marker, so that no two methods of one figure have to be told apart by colour alone.
+// hollow are the markers of the methods that share their colour with one of the first seven: each
+// is the outline of another's marker, so that no two methods of one figure have to be told apart by
+// colour alone.
 var hollow = []draw.GlyphDrawer{
 	outlineOf{polygon{24, 0}}, outlineOf{polygon{4, 45}}, outlineOf{polygon{3, 90}}, outlineOf{polygon{4, 0}},
 	outlineOf{polygon{3, -90}}, outlineOf{polygon{5, 90}}, draw.PlusGlyph{},
@@ -57,7 +60,8 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// shades say how far a variant's colour is from its method's. None of them makes the colour of another method, see Hue.
+// shades say how far a variant's colour is from its method's. None of them makes the colour of
+// another method, see Hue.
 var shades = []float64{0, 0.35, 0.6}
 
 // MethodStyle returns the style of a method, for example "emgd-gmc", which is the same in every
@@ -72,7 +76,8 @@ func MethodStyle(name string) Style { return MethodStyles(name)[name] }
 func MethodStyles(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))
 	slices.SortStableFunc(each, func(a, b string) int { // plain rules first
-		return cmp.Or(cmp.Compare(strings.Count(a, "+"), strings.Count(b, "+")), cmp.Compare(slices.Index(names, a), slices.Index(names, b)))
+		return cmp.Or(cmp.Compare(strings.Count(a, "+"), strings.Count(b, "+")),
+			cmp.Compare(slices.Index(names, a), slices.Index(names, b)))
 	})
 	for i, style := range Styles(each) {
 		styles[each[i]] = style
@@ -80,9 +85,10 @@ func MethodStyles(names ...string) map[string]Style {
 	return styles
 }
 
-// Styles returns a style for each method of a figure, no two of them equal. The first with a rule has the rule's look;
-// others with the same rule, such as other parameters, a composition or a variant, have shades of it. If variants are
-// given, one for each method, only a method that is not a variant has the rule's look.
+// Styles returns a style for each method of a figure, no two of them equal. The first with a rule
+// has the rule's look; others with the same rule, such as other parameters, a composition or a
+// variant, have shades of it. If variants are given, one for each method, only a method that is not
+// a variant has the rule's look.
 func Styles(methods []string, variants ...bool) (styles []Style) {
 	places, plain, others, taken := map[string]int{}, map[string]bool{}, map[string]int{}, map[int]bool{}
 	for i, method := range methods {
@@ -100,8 +106,8 @@ func Styles(methods []string, variants ...bool) (styles []Style) {
 	return styles
 }
 
-// placeOf is the place of a rule in order or, of one that is not there, behind it: one of the colours of own, by its hash, that
-// is not taken.
+// placeOf is the place of a rule in order or, of one that is not there, behind it: one of the
+// colours of own, by its hash, that is not taken.
 func placeOf(rule string, taken map[int]bool) int {
 	if place := slices.Index(order, rule); place >= 0 {
 		return place
@@ -141,7 +147,8 @@ func styleAt(place, nth int) Style {
 	return s
 }
 
-// far is where the shades of a colour go: to the ink, but from a colour that is near to it to the background.
+// far is where the shades of a colour go: to the ink, but from a colour that is near to it to the
+// background.
 func far(c Color) Color {
 	of := func(c, ink, paper color.NRGBA) color.NRGBA {
 		if contrast(c, ink) < 2 {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// svgPath is a path as SVG writes it, in few characters: whole units, steps from point to point, and no
-// letter for a command that repeats the one before.
+// svgPath is a path as SVG writes it, in few characters: whole units, steps from point to point,
+// and no letter for a command that repeats the one before.
 type svgPath struct {
 	text      []byte
 	command   byte
@@ -42,8 +42,8 @@ var aPath = func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:M` + numbers("1") + `(?:` + command + `)*)?$`)
 }()
 
-// add adds a path whose points lie at places of the page. Points at the same place as the one before,
-// or on a straight line between others, are left out.
+// add adds a path whose points lie at places of the page. Points at the same place as the one
+// before, or on a straight line between others, are left out.
 func (w *svgPath) add(p vg.Path, place func(vg.Point) [2]int) {
 	p = simplified(p)
 	put := func(command byte, points ...vg.Point) {

@@ -14,8 +14,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// sweep is a figure of the final average accuracy A against a value of the runs on a logarithmic axis: a line for each method,
-// and a panel for each data set and increment. Runs without the value are level lines.
+// sweep is a figure of the final average accuracy A against a value of the runs on a logarithmic
+// axis: a line for each method, and a panel for each data set and increment. Runs without the value
+// are level lines.
 type sweep struct {
 	label   string                              // of the axis
 	setting string                              // that runs of one line may differ in
@@ -33,7 +34,8 @@ func MemorySize(runs ...*results.Run) (*Figure, error) {
 	for i, r := range runs {
 		own := r.Settings()["memory.policy"]
 		if i > 0 && own != policy {
-			return nil, fmt.Errorf("viz: run %s has memory policy %s and others have %s: draw them in two figures", r.ID, own, policy)
+			return nil, fmt.Errorf("viz: run %s has memory policy %s and others have %s: draw them in two figures", r.ID,
+				own, policy)
 		}
 		policy = own
 	}
@@ -81,7 +83,9 @@ func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
 	}
 	level := func(r *results.Run) bool { return math.IsNaN(at[r]) }
 	swept := slices.DeleteFunc(slices.Clone(runs), level) // first, as a method's own look is that of its line
-	parts, err := compare(append(swept, slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return !level(r) })...), s.params, s.setting)
+	parts, err := compare(append(swept, slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool {
+		return !level(r)
+	})...), s.params, s.setting)
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +185,8 @@ var defaultTau = map[string]float64{
 	"emgd-gmc": 5, "emgd-gs": 5, "emgd-log": 1, "emgd": 1.5,
 }
 
-// tauKey is the parameter that has a run's temperature. In a composition the rule, which is its first part, may be named
-// with it.
+// tauKey is the parameter that has a run's temperature. In a composition the rule, which is its
+// first part, may be named with it.
 func tauKey(r *results.Run) string {
 	if long := ruleOf(r) + ".tau"; r.Params[long] != nil {
 		return long

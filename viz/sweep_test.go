@@ -103,13 +103,15 @@ func TestNoSweepWithoutALine(t *testing.T) {
 	}
 }
 
-// TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
+// TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others
+// look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
 	a, b := repetitions{Method: "emgd-gmc+er-ace", Label: "a"}, repetitions{Method: "emgd-gmc+der-pp", Label: "b"}
 	all, alone := []repetitions{a, b, b}, []repetitions{a}
 	dress(all)
 	dress(alone)
-	if first := all[0].Style.Color; first == all[1].Style.Color || all[1].Style.Color != all[2].Style.Color || first != alone[0].Style.Color {
+	if first := all[0].Style.Color; first == all[1].Style.Color || all[1].Style.Color != all[2].Style.Color ||
+		first != alone[0].Style.Color {
 		t.Errorf("%v, and alone %v", all, alone)
 	}
 }
@@ -117,7 +119,8 @@ func TestPanelsAgreeOnStyles(t *testing.T) {
 // TestEndsThatDifferByRounding: no axis is so short that its ticks cannot be told apart.
 func TestEndsThatDifferByRounding(t *testing.T) {
 	r := *twoTasks()
-	r.Curve = []results.Point{{Step: 3, Ended: []int{1}, Mean: .45}, {Step: 7, Ended: []int{2}, Mean: math.Nextafter(.45, 1)}}
+	r.Curve = []results.Point{{Step: 3, Ended: []int{1}, Mean: .45},
+		{Step: 7, Ended: []int{2}, Mean: math.Nextafter(.45, 1)}}
 	f, err := LearningProcess(&r)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +133,8 @@ func TestEndsThatDifferByRounding(t *testing.T) {
 	}
 }
 
-// TestMemorySizeTellsTemperaturesApart: runs of other temperatures are other lines, and not more runs of one.
+// TestMemorySizeTellsTemperaturesApart: runs of other temperatures are other lines, and not more
+// runs of one.
 func TestMemorySizeTellsTemperaturesApart(t *testing.T) {
 	var runs []*results.Run
 	for i, tau := range []float64{1, 5, 1, 5} {

@@ -33,9 +33,11 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 	p := NewBarePlot("", "task, by arrival", "test accuracy, %")
 	p.Add(stripes(tasks), Grid())
 	f := Figure{Name: "task-accuracy", Height: 260,
-		Data: Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}},
-		Key:  []KeyEntry{{Label: "bar: at the task's own end; marker: at the end of the run"}},
-		Alt:  fmt.Sprintf("Accuracy of %s at its own end and at the end of the run, for %s.", plural.Of(tasks, "task"), plural.Of(len(groups), "method"))}
+		Data: Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent",
+			"std_percent", "runs"}},
+		Key: []KeyEntry{{Label: "bar: at the task's own end; marker: at the end of the run"}},
+		Alt: fmt.Sprintf("Accuracy of %s at its own end and at the end of the run, for %s.", plural.Of(tasks, "task"),
+			plural.Of(len(groups), "method"))}
 	names := make(plot.ConstantTicks, tasks)
 	for i, g := range groups {
 		row := &dumbbells{label: g.Label, style: g.Style, shift: beside(i, len(groups))}
@@ -91,7 +93,8 @@ func (d *dumbbells) Plot(canvas draw.Canvas, p *plot.Plot) {
 	c, thin := NewPen(canvas, p), lineStyle(d.style.Color, 1)
 	for j, b := range d.all {
 		at := float64(j) + d.shift
-		c.Describe(d.label, fmt.Sprintf("task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own, b.final, b.std))
+		c.Describe(d.label, fmt.Sprintf("task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own,
+			b.final, b.std))
 		own, final := c.At(at, b.own), c.At(at, b.final)
 		c.DrawSegment(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
@@ -102,7 +105,8 @@ func (d *dumbbells) Plot(canvas draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
+// beside is where the method of a number stands, from the middle of its place on an axis of whole
+// numbers.
 func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
 
 // stripes shade every second of n places on an axis of whole numbers.

@@ -7,23 +7,26 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// closest is the smallest relative difference of two ends of an axis; ticks could not be told apart on a shorter one.
+// closest is the smallest relative difference of two ends of an axis; ticks could not be told apart
+// on a shorter one.
 const closest = 1e-12
 
-// settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
+// settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around
+// them.
 func settle(a *plot.Axis) {
 	if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
 		a.Max = a.Min
 	}
 }
 
-// hasRoom says whether an axis between two ends has room for ticks. Parts of the smallest numbers would be 0.
+// hasRoom says whether an axis between two ends has room for ticks. Parts of the smallest numbers
+// would be 0.
 func hasRoom(lo, hi float64) bool {
 	return hi-lo > 1e-300 && !(hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)))
 }
 
-// Ticks places about N ticks at multiples of 1, 2 or 5 times a power of ten, with the decimals that the multiple needs.
-// Very small and very large numbers have exponents.
+// Ticks places about N ticks at multiples of 1, 2 or 5 times a power of ten, with the decimals that
+// the multiple needs. Very small and very large numbers have exponents.
 type Ticks struct {
 	N     int
 	Whole bool // none between whole numbers

@@ -24,8 +24,10 @@ func Timeline(run *results.Run) (*Figure, error) {
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
 	height := vg.Length(min(60+16*(len(bars.Rows)), 420)) + 90
-	f := Figure{Name: "timeline", Height: height, HeightRatios: []float64{float64(height - 100), 100}, Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
-		Alt: fmt.Sprintf("Timeline of %s over %s, with the memory stream and the number of simultaneous streams.", plural.Of(len(run.Tasks), "task"), plural.Of(int(end), "optimiser step"))}
+	f := Figure{Name: "timeline", Height: height, HeightRatios: []float64{float64(height - 100), 100},
+		Data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
+		Alt: fmt.Sprintf("Timeline of %s over %s, with the memory stream and the number of simultaneous streams.",
+			plural.Of(len(run.Tasks), "task"), plural.Of(int(end), "optimiser step"))}
 	addStreams(&f.Data, run.Method, run)
 	return NewFigure(f, []*Plot{top}, []*Plot{countPlot(run)})
 }
@@ -52,8 +54,9 @@ type span struct {
 	memory              bool // whether the memory is one of them
 }
 
-// spans divides a run where its streams change: the tasks in training, and the memory after the first end, unless no task is
-// in training, so that there are no steps. It takes as long as there are tasks, however long those last.
+// spans divides a run where its streams change: the tasks in training, and the memory after the
+// first end, unless no task is in training, so that there are no steps. It takes as long as there
+// are tasks, however long those last.
 func spans(run *results.Run) (out []span) {
 	from := memoryFrom(run)
 	change := map[int]int{0: 0, from: 0, run.Span(): 0}
@@ -73,8 +76,8 @@ func spans(run *results.Run) (out []span) {
 	return out
 }
 
-// rehearsals returns when the memory rehearses: from the first task's end on, while tasks are in training. Each is the
-// first step and the one after the last.
+// rehearsals returns when the memory rehearses: from the first task's end on, while tasks are in
+// training. Each is the first step and the one after the last.
 func rehearsals(run *results.Run) (out [][2]int) {
 	for _, s := range spans(run) {
 		switch n := len(out); {
@@ -88,7 +91,8 @@ func rehearsals(run *results.Run) (out [][2]int) {
 	return out
 }
 
-// memoryFrom is the step after the first task's end, from which on the memory rehearses, if there is one.
+// memoryFrom is the step after the first task's end, from which on the memory rehearses, if there
+// is one.
 func memoryFrom(run *results.Run) int {
 	if run.Settings()["memory.budget"] == "0" {
 		return run.Span()
@@ -105,7 +109,8 @@ func streamBars(run *results.Run) (b Bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
 		b.Rows = append(b.Rows, fmt.Sprintf("task %d", task.ID))
-		b.Bars = append(b.Bars, Bar{Row: i, Text: text, Start: float64(task.Start), End: float64(task.End + 1), Color: TaskColor(i, len(run.Tasks))})
+		b.Bars = append(b.Bars, Bar{Row: i, Text: text, Start: float64(task.Start), End: float64(task.End + 1),
+			Color: TaskColor(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""
@@ -145,7 +150,8 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 	var row []*Plot
 	rows, last := 0, 0.0
 	f := Figure{Name: "scenarios", Data: Table{Head: []string{"scenario", "stream", "first_step", "last_step"}},
-		Alt: fmt.Sprintf("Timelines of %s: which streams run at which optimiser step.", plural.Of(len(scenarios), "scenario"))}
+		Alt: fmt.Sprintf("Timelines of %s: which streams run at which optimiser step.",
+			plural.Of(len(scenarios), "scenario"))}
 	for i, s := range scenarios {
 		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)

@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// titleShare is how much of a plot's width a title may fill. The rest is for readers with a slightly wider font.
+// titleShare is how much of a plot's width a title may fill. The rest is for readers with a
+// slightly wider font.
 const titleShare = 0.96
 
-// wrapTitles breaks titles that are wider than their plot into lines. The titles of a row then have the same number of
-// lines, so that its plots remain aligned.
+// wrapTitles breaks titles that are wider than their plot into lines. The titles of a row then have
+// the same number of lines, so that its plots remain aligned.
 func (f *Figure) wrapTitles(tiles [][]draw.Canvas) {
 	for i, row := range f.Rows {
 		titles, most := make([][]string, len(row)), 0

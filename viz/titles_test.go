@@ -53,9 +53,11 @@ func inSettings(datasets ...string) (runs []*results.Run) {
 	return runs
 }
 
-// TestLongTitles: the titles of panels stay inside the figure and beside each other, and a figure that was drawn keeps them.
+// TestLongTitles: the titles of panels stay inside the figure and beside each other, and a figure
+// that was drawn keeps them.
 func TestLongTitles(t *testing.T) {
-	long := []string{"Split-CIFAR-10 (1000 per class, width 8)", "Split-CIFAR-100 (100 per class, width 8)", "Split-Tiny-ImageNet (50 per class, 32×32, width 8)"}
+	long := []string{"Split-CIFAR-10 (1000 per class, width 8)", "Split-CIFAR-100 (100 per class, width 8)",
+		"Split-Tiny-ImageNet (50 per class, 32×32, width 8)"}
 	for n := 1; n <= len(long); n++ {
 		fig, err := LearningProcess(inSettings(long[:n]...)...)
 		if err != nil {

@@ -21,14 +21,16 @@ import (
 // separate.
 func ToyDescent(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %s.", plural.Of(len(traces), "method")))
+	f := d.figure("toy-descent", fmt.Sprintf("Level lines of the two toy functions with the paths of %s.",
+		plural.Of(len(traces), "method")))
 	return NewFigure(f, []*Plot{d.paths("the whole descent", 0), d.paths("after task 2 has arrived", d.arrival)})
 }
 
 // ToyPaths draws the right plot of [ToyDescent] alone.
 func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	return NewFigure(d.figure("toy-paths", "Paths of the methods on the two toy functions after the second task has arrived."),
+	return NewFigure(d.figure("toy-paths",
+		"Paths of the methods on the two toy functions after the second task has arrived."),
 		[]*Plot{d.paths("", d.arrival)})
 }
 
@@ -37,7 +39,8 @@ func ToyPaths(traces ...*toy.Trace) (*Figure, error) {
 // one. The vertical axes cover the steps from shortly before the arrival.
 func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 	d := descentsOf(traces)
-	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %s; the second task arrives at step %d.", plural.Of(len(traces), "method"), d.arrival))
+	f := d.figure("toy-losses", fmt.Sprintf("Both toy functions over the steps of %s; the second task arrives at step %d.",
+		plural.Of(len(traces), "method"), d.arrival))
 	f.Height, f.Key = 270, nil
 	return NewFigure(f, []*Plot{
 		d.losses("f₁ (old task)", func(p toy.Point) float64 { return p.F1 }),
@@ -64,7 +67,9 @@ func descentsOf(traces []*toy.Trace) *descents {
 	d, methods := &descents{arrival: traces[0].Settings.Arrival}, []string{}
 	for _, t := range traces {
 		if at := t.Settings.Arrival; at != d.arrival || at >= len(t.Steps) {
-			panic(fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", t.Method, at, len(t.Steps)))
+			panic(
+				fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last",
+					t.Method, at, len(t.Steps)))
 		}
 		var points []toy.Point
 		for _, s := range t.Steps {

@@ -22,7 +22,9 @@ import (
 // quartile are only counted in the picture.
 func TradeOff(runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
-	f := Figure{Name: "trade-off", Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}},
+	f := Figure{Name: "trade-off",
+		Data: Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent",
+			"class_std_percent", "on_front"}},
 		Key: []KeyEntry{
 			{Label: "no other method reaches it in both", Line: lineStyle(SeriesColor(1), 1, 4, 2), Glyph: tradeGlyph(true)},
 			{Label: "the others", Glyph: tradeGlyph(false), Tight: true},
@@ -50,7 +52,8 @@ func TradeOff(runs ...*results.Run) (*Figure, error) {
 		addTrades(p, both)
 		plots = append(plots, p)
 	}
-	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %s.", plural.Of(len(plots), "data set"))
+	f.Alt = fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %s.",
+		plural.Of(len(plots), "data set"))
 	rows := Rows(plots...)
 	f.Height = 330 * vg.Length(len(rows))
 	return NewFigure(f, rows...)
@@ -70,7 +73,8 @@ func tradeGlyph(front bool) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
 
-// tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
+// tradesOf returns the methods that have runs in both increments, the best class-incremental one
+// first.
 func tradesOf(task, class []*results.Run) (out []trade, err error) {
 	byTask, err := grouped(task)
 	if err != nil {
@@ -93,7 +97,9 @@ func tradesOf(task, class []*results.Run) (out []trade, err error) {
 	for i := range out {
 		out[i].front = !slices.ContainsFunc(out, out[i].behind)
 	}
-	slices.SortStableFunc(out, func(a, b trade) int { return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.task, a.task)) })
+	slices.SortStableFunc(out, func(a, b trade) int {
+		return cmp.Or(cmp.Compare(b.class, a.class), cmp.Compare(b.task, a.task))
+	})
 	return out, nil
 }
 
@@ -109,13 +115,15 @@ func fence(x []float64) float64 {
 	return low - 1.5*(high-low)
 }
 
-// addTrades adds methods as points, with the line of the front and names, for which there is room around them. Those far behind are
-// counted.
+// addTrades adds methods as points, with the line of the front and names, for which there is room
+// around them. Those far behind are counted.
 func addTrades(p *Plot, all []trade) {
 	x, y := func(m trade) float64 { return m.task }, func(m trade) float64 { return m.class }
 	left, bottom := fence(each(all, x)), fence(each(all, y))
 	front := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return !m.front })
-	others := slices.DeleteFunc(slices.Clone(all), func(m trade) bool { return m.front || m.task < left || m.class < bottom })
+	others := slices.DeleteFunc(slices.Clone(all), func(m trade) bool {
+		return m.front || m.task < left || m.class < bottom
+	})
 	shown := slices.Concat(front, others)
 	p.X.Min, p.X.Max = around(0.08, 0.5, each(shown, x)...)
 	p.Y.Min, p.Y.Max = around(0.08, 0.5, each(shown, y)...)
@@ -138,7 +146,8 @@ func addTrades(p *Plot, all []trade) {
 		}
 		c.DrawLabels(taken, names...)
 		if without := len(all) - len(shown); without > 0 {
-			c.DrawText(smaller(1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", without))
+			c.DrawText(smaller(1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7},
+				fmt.Sprintf("far below or to the left: %d more", without))
 		}
 	}))
 }
@@ -150,8 +159,8 @@ func smaller(points vg.Length) text.Style {
 	return sty
 }
 
-// frontLine is the border of what is reached, by methods in the order of falling class-incremental accuracy: to its left and below
-// it there is a method that is as good in both.
+// frontLine is the border of what is reached, by methods in the order of falling class-incremental
+// accuracy: to its left and below it there is a method that is as good in both.
 func frontLine(c Pen, front []trade) []vg.Point {
 	line := []vg.Point{{X: c.Min.X, Y: c.Y(front[0].class)}}
 	for i, m := range front {

@@ -10,10 +10,12 @@ import (
 )
 
 func finalRun(method, increment string, a float64) *results.Run {
-	return &results.Run{ID: "r", Method: method, MethodTitle: method, Dataset: "d", Increment: increment, A: a, Tasks: []results.Task{{ID: 1}}}
+	return &results.Run{ID: "r", Method: method, MethodTitle: method, Dataset: "d", Increment: increment, A: a,
+		Tasks: []results.Task{{ID: 1}}}
 }
 
-// TestTradeOff finds the front by hand: of equal methods both are on it, and a method of one increment is left out.
+// TestTradeOff finds the front by hand: of equal methods both are on it, and a method of one
+// increment is left out.
 func TestTradeOff(t *testing.T) {
 	var runs []*results.Run
 	for _, m := range []struct {
@@ -39,7 +41,8 @@ func TestTradeOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := dataOf(t, f)
-	want := []string{"d b 70 0 51 1 true", "d c 70 0 49 0 false", "d a 81 1 40 0 true", "d d 81 0 40 0 true", "d e 60 0 30 0 false"}
+	want := []string{"d b 70 0 51 1 true", "d c 70 0 49 0 false", "d a 81 1 40 0 true", "d d 81 0 40 0 true",
+		"d e 60 0 30 0 false"}
 	if len(lines) != 1+len(want) {
 		t.Fatalf("%d lines: %v", len(lines), lines)
 	}

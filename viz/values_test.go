@@ -27,19 +27,23 @@ func twoTasks() *results.Run {
 
 func TestSpans(t *testing.T) {
 	// Task 1 on steps 0–3, task 2 on 2–7, the memory from 4 on.
-	gap := &results.Run{Tasks: []results.Task{{ID: 1, Start: 1, End: 3}, {ID: 2, Start: 6, End: 8}, {ID: 3, Start: 9, End: 9}, {ID: 4, Start: 20, End: 21}}}
-	if got, want := spans(gap), []span{{0, 1, 0, false}, {1, 4, 1, false}, {4, 6, 0, false}, {6, 9, 2, true}, {9, 10, 2, true}, {10, 20, 0, false}, {20, 22, 2, true}}; !slices.Equal(got, want) {
+	gap := &results.Run{Tasks: []results.Task{{ID: 1, Start: 1, End: 3}, {ID: 2, Start: 6, End: 8},
+		{ID: 3, Start: 9, End: 9}, {ID: 4, Start: 20, End: 21}}}
+	if got, want := spans(gap), []span{{0, 1, 0, false}, {1, 4, 1, false}, {4, 6, 0, false}, {6, 9, 2, true},
+		{9, 10, 2, true}, {10, 20, 0, false}, {20, 22, 2, true}}; !slices.Equal(got, want) {
 		t.Errorf("with gaps %v, want %v", got, want)
 	}
 	if got, want := rehearsals(gap), [][2]int{{6, 10}, {20, 22}}; !slices.Equal(got, want) {
 		t.Errorf("the memory rehearses at %v, want %v", got, want)
 	}
-	if got, want := spans(twoTasks()), []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 2, true}}; !slices.Equal(got, want) {
+	if got, want := spans(twoTasks()), []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 2, true}}; !slices.Equal(
+		got, want) {
 		t.Errorf("K(t) = %v, want %v", got, want)
 	}
 	without := twoTasks()
 	without.Config = []byte(`{"memory":{"policy":"per_class","budget":0}}`)
-	if got, want := spans(without), []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 1, false}}; !slices.Equal(got, want) || len(rehearsals(without)) > 0 {
+	if got, want := spans(without), []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 1, false}}; !slices.Equal(got,
+		want) || len(rehearsals(without)) > 0 {
 		t.Errorf("without a memory K(t) = %v, want %v; it rehearses at %v", got, want, rehearsals(without))
 	}
 }
@@ -67,8 +71,10 @@ func TestMeanCurve(t *testing.T) {
 	if len(c) != 3 {
 		t.Fatalf("%d spots: %v", len(c), c)
 	}
-	for i, want := range []spot{{3, 35, 15, 2}, {5, 51.25, 11.25, 2}, {7, 62.5, 12.5, 2}} { // the deviation of the population
-		if c[i].x != want.x || math.Abs(c[i].mean-want.mean) > 1e-9 || math.Abs(c[i].std-want.std) > 1e-9 || c[i].values != 2 {
+	// the deviation of the population
+	for i, want := range []spot{{3, 35, 15, 2}, {5, 51.25, 11.25, 2}, {7, 62.5, 12.5, 2}} {
+		if c[i].x != want.x || math.Abs(c[i].mean-want.mean) > 1e-9 || math.Abs(c[i].std-want.std) > 1e-9 ||
+			c[i].values != 2 {
 			t.Errorf("%v, want %v", c[i], want)
 		}
 	}
@@ -174,8 +180,9 @@ func TestMoveApart(t *testing.T) {
 	}
 }
 
-// TestGroups: runs that differ in a parameter, a setting or a variant are not averaged, their labels say in which, and they
-// look different; seed, label set and timeline only repeat an experiment.
+// TestGroups: runs that differ in a parameter, a setting or a variant are not averaged, their
+// labels say in which, and they look different; seed, label set and timeline only repeat an
+// experiment.
 func TestGroups(t *testing.T) {
 	param := func(tau any) func(*results.Run) {
 		return func(r *results.Run) { r.Params = map[string]any{"tau": tau} }

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TestWeightsOfManySizes: weights of which one is far above the others stand on an axis of powers of ten; the
-// description tells weights, not exponents.
+// TestWeightsOfManySizes: weights of which one is far above the others stand on an axis of powers
+// of ten; the description tells weights, not exponents.
 func TestWeightsOfManySizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		weights [][]float64 // of two tasks, by step
@@ -42,8 +42,8 @@ func TestWeightsOfManySizes(t *testing.T) {
 	}
 }
 
-// TestMarkersOfTheDemo: the methods of pcl demo have a marker each, so that no two have to be told apart by
-// colour alone.
+// TestMarkersOfTheDemo: the methods of pcl demo have a marker each, so that no two have to be told
+// apart by colour alone.
 func TestMarkersOfTheDemo(t *testing.T) {
 	seen := map[any]string{}
 	for _, name := range []string{"emgd", "der-pp", "emgd-gmc", "avggrad", "mgda", "emgd-gs", "er"} {

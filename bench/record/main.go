@@ -1,6 +1,7 @@
-// Command record checks whether a change of the code has changed any result. It makes many small runs with a pcl
-// program and prints one line for each, with hashes of the model, the memory, the result and the records of all
-// steps. Two programs that compute the same, bit by bit, print the same on the same machine:
+// Command record checks whether a change of the code has changed any result. It makes many small
+// runs with a pcl program and prints one line for each, with hashes of the model, the memory, the
+// result and the records of all steps. Two programs that compute the same, bit by bit, print the
+// same on the same machine:
 //
 //	go build -o before ./cmd/pcl && go run ./bench/record -pcl ./before > before.txt
 //	(change the code)
@@ -30,7 +31,8 @@ import (
 
 func main() {
 	program := flag.String("pcl", "", "the pcl program whose results are recorded")
-	avx2 := flag.Bool("avx2", false, "compute with the vector instructions that all processors have, for comparison with a record of another one")
+	avx2 := flag.Bool("avx2", false,
+		"compute with the vector instructions that all processors have, for comparison with a record of another one")
 	only := flag.String("only", "", "make only the parts whose name contains this")
 	flag.Parse()
 	if *avx2 { // by the environment, which programs without --vectors read too
@@ -159,7 +161,8 @@ func (p part) begin(ctx context.Context, program, dir string) error {
 	}
 }
 
-// fingerprint hashes what a run computed: everything in its folder that does not depend on the clock.
+// fingerprint hashes what a run computed: everything in its folder that does not depend on the
+// clock.
 func fingerprint(path string) (string, error) {
 	r, err := results.Load(path)
 	if err != nil {
@@ -170,7 +173,8 @@ func fingerprint(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line := fmt.Sprintf("%s model %.12s memory %.12s result %s", filepath.Base(filepath.Dir(path)), r.ModelSHA256, r.MemorySHA256, short(text))
+	line := fmt.Sprintf("%s model %.12s memory %.12s result %s", filepath.Base(filepath.Dir(path)), r.ModelSHA256,
+		r.MemorySHA256, short(text))
 	steps, err := os.ReadFile(filepath.Join(filepath.Dir(path), results.RecordsFile))
 	if os.IsNotExist(err) {
 		return line, nil

@@ -10,9 +10,9 @@ type part struct {
 	interrupt bool // whether to interrupt the run at its first checkpoint and then resume it
 }
 
-// parts lists what is recorded: every method in both increments, memory editing in its modes, the extra update,
-// residual networks, other shapes of tasks and memory, a run that is interrupted and resumed, the pure Go backend,
-// and a device whose memory is separate from the host's.
+// parts lists what is recorded: every method in both increments, memory editing in its modes, the
+// extra update, residual networks, other shapes of tasks and memory, a run that is interrupted and
+// resumed, the pure Go backend, and a device whose memory is separate from the host's.
 func parts(methods []string) []part {
 	all := strings.Join(methods, ",")
 	few := "--train-per-class=2 --batch=16 --record" // pure Go is slow
@@ -27,7 +27,8 @@ func parts(methods []string) []part {
 		one("sgd", small+both+" --method=emgd-gmc,avggrad --optimizer=sgd --lr=0.05 --backend=xla-cpu"),
 		one("backbone", small+" --increment=class --shared=backbone --method=emgd-gmc,upgrad --backend=xla-cpu"),
 		one("all", small+" --shared=all --method=emgd-gmc --backend=xla-cpu"),
-		one("fixed-total", small+both+" --memory-policy=fixed_total --memory=100 --method=emgd-gmc,der-pp,gss --backend=xla-cpu"),
+		one("fixed-total", small+both+
+			" --memory-policy=fixed_total --memory=100 --method=emgd-gmc,der-pp,gss --backend=xla-cpu"),
 		one("epochs", small+" --epochs=2 --kind=serial --method=emgd-gmc,er --backend=xla-cpu --eval-every=5"),
 		one("at-once", small+" --kind=all_at_once --method=emgd-gmc --backend=xla-cpu"),
 		one("extra-update", small+both+" --extra-update --method=emgd-gmc --backend=xla-cpu"),

@@ -59,7 +59,8 @@ func problemOf(c *C.pcl_call) (*weigh.Problem, error) {
 	case c.k < 1 || c.k > mostRows:
 		return nil, fmt.Errorf("k = %d rows; want 1 to %d", int64(c.k), mostRows)
 	case c.gram == nil && (c.columns < 1 || c.columns > mostEntries/c.k):
-		return nil, fmt.Errorf("columns = %d entries in a row; want at least 1, and at most %d in the whole Jacobian", int64(c.columns), int64(mostEntries))
+		return nil, fmt.Errorf("columns = %d entries in a row; want at least 1, and at most %d in the whole Jacobian",
+			int64(c.columns), int64(mostEntries))
 	case c.gram != nil && c.direction != nil:
 		return nil, errors.New("a direction needs the Jacobian")
 	}

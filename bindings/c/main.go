@@ -1,5 +1,5 @@
-// Command c is the C library: go build -buildmode=c-shared. `parallelcl.h` says what its functions do; this file has
-// them in Go. None of them lets a panic through.
+// Command c is the C library: go build -buildmode=c-shared. `parallelcl.h` says what its functions
+// do; this file has them in Go. None of them lets a panic through.
 package main
 
 /*
@@ -39,7 +39,8 @@ var rules = struct {
 // errInternal marks the errors that come from a panic.
 var errInternal = errors.New("internal error, which is a mistake in parallelcl")
 
-// with runs do for the rule of a handle, which no other call uses meanwhile, and returns the code of its error.
+// with runs do for the rule of a handle, which no other call uses meanwhile, and returns the code
+// of its error.
 func with(handle C.pcl_handle, text *C.char, size C.int64_t, do func(*rule) error) C.int64_t {
 	rules.RLock()
 	r := rules.open[handle]
@@ -50,7 +51,8 @@ func with(handle C.pcl_handle, text *C.char, size C.int64_t, do func(*rule) erro
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.broken {
-		return report(fmt.Errorf("%w; this rule had one before: open another, and give it the last saved state", errInternal), text, size)
+		return report(fmt.Errorf("%w; this rule had one before: open another, and give it the last saved state", errInternal),
+			text, size)
 	}
 	err := guarded(func() error { return do(r) })
 	r.broken = errors.Is(err, errInternal)
@@ -145,7 +147,8 @@ func pcl_weights(handle C.pcl_handle, call *C.pcl_call) C.int64_t {
 }
 
 //export pcl_follow
-func pcl_follow(handle C.pcl_handle, k C.int64_t, ids *C.int64_t, losses *C.double, text *C.char, size C.int64_t) C.int64_t {
+func pcl_follow(handle C.pcl_handle, k C.int64_t, ids *C.int64_t, losses *C.double, text *C.char,
+	size C.int64_t) C.int64_t {
 	return with(handle, text, size, func(r *rule) error {
 		if losses == nil || k < 1 || k > mostRows {
 			return fmt.Errorf("k = %d losses after the step, or losses is NULL; want 1 to %d", int64(k), mostRows)

@@ -31,7 +31,8 @@ func TestSmoke(t *testing.T) {
 		}
 	}
 	smoke := filepath.Join(dir, "smoke")
-	run(t, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+dir, "testdata/smoke.c", "-L"+dir, "-lparallelcl", "-lpthread", "-lm", "-Wl,-rpath,"+dir, "-o", smoke)
+	run(t, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+dir, "testdata/smoke.c", "-L"+dir, "-lparallelcl",
+		"-lpthread", "-lm", "-Wl,-rpath,"+dir, "-o", smoke)
 	if out := run(t, smoke); !strings.Contains(out, "the C library works") {
 		t.Error(out)
 	}

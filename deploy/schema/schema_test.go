@@ -1,6 +1,7 @@
-// Package schema compares the manifests of package deploy with Kubernetes' description of a Job, in a module of its own, so that
-// programs which use parallelcl do not depend on what only this test needs. batch-v1.json is the part of the definitions for
-// Kubernetes 1.33, in the package kubernetes-validate 1.37.0 (PyPI, Apache-2.0), that a Job refers to, without its prose.
+// Package schema compares the manifests of package deploy with Kubernetes' description of a Job, in
+// a module of its own, so that programs which use parallelcl do not depend on what only this test
+// needs. batch-v1.json is the part of the definitions for Kubernetes 1.33, in the package
+// kubernetes-validate 1.37.0 (PyPI, Apache-2.0), that a Job refers to, without its prose.
 package schema
 
 import (
@@ -99,8 +100,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestAwkward reads back a name that YAML, a shell and Kubernetes could take for something else. Kubernetes replaces $$
-// by a dollar sign.
+// TestAwkward reads back a name that YAML, a shell and Kubernetes could take for something else.
+// Kubernetes replaces $$ by a dollar sign.
 func TestAwkward(t *testing.T) {
 	data, err := os.ReadFile("../testdata/awkward.yaml")
 	if err != nil {

@@ -51,7 +51,8 @@ func init() {
 	}, func() rehearsal.Part { return new(older) })
 }
 
-// sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ = ‖Jᵢ‖ has the mean n̄.
+// sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ =
+// ‖Jᵢ‖ has the mean n̄.
 type sameLength struct{}
 
 // Needs asks for the Gram matrix JJᵀ.

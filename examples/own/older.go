@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// older is a part of a rehearsal that replays what was learnt first more often: a stored sample of the task that was the
-// a-th to arrive has the weight 1/aᵖ when a batch is drawn.
+// older is a part of a rehearsal that replays what was learnt first more often: a stored sample of
+// the task that was the a-th to arrive has the weight 1/aᵖ when a batch is drawn.
 type older struct {
 	Power *float64 `param:"power" default:"1" range:"[0,100]" doc:"p ≥ 0; with 0 all stored samples are drawn alike"`
 }
@@ -22,8 +22,8 @@ func (o *older) Join(r *rehearsal.Rehearsal) error {
 	return nil
 }
 
-// drawOlder draws a batch without repeats. The smallest of numbers that are drawn from exponential distributions belongs to
-// each sample as often as the sample's rate, its weight, says.
+// drawOlder draws a batch without repeats. The smallest of numbers that are drawn from exponential
+// distributions belongs to each sample as often as the sample's rate, its weight, says.
 func drawOlder(ctx rehearsal.ReplayContext, power float64) []int {
 	store := ctx.Memory()
 	indices, drawn := make([]int, store.Len()), make([]float64, store.Len())

@@ -42,7 +42,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// TestJoined: the rule and the part of this program are joined with those of pcl by types, as they are by names.
+// TestJoined: the rule and the part of this program are joined with those of pcl by types, as they
+// are by names.
 func TestJoined(t *testing.T) {
 	m, err := method.Start(method.Compose(&sameLength{}, &older{Power: new(0.5)}, &rehearsal.Distill{}))
 	if err != nil || m.Info.Name != "same-length+older+der-pp" || m.Replayer == nil {

@@ -1,6 +1,7 @@
-// Command regression learns to predict real numbers, with a loss of its own, from four instruments that are switched on
-// one after another. Each shows the same two quantities in its own way, and some of what it was taught is far off. After
-// each instrument it prints the mean loss of all so far, for averaging without a memory and for EMGD with one.
+// Command regression learns to predict real numbers, with a loss of its own, from four instruments
+// that are switched on one after another. Each shows the same two quantities in its own way, and
+// some of what it was taught is far off. After each instrument it prints the mean loss of all so
+// far, for averaging without a memory and for EMGD with one.
 package main
 
 import (
@@ -29,7 +30,8 @@ const (
 	targets     = 2 // what they mean
 )
 
-// huber is ½d² where |d| ≤ 1, and |d| − ½ elsewhere, so that wild readings count less than with squares.
+// huber is ½d² where |d| ≤ 1, and |d| − ½ elsewhere, so that wild readings count less than with
+// squares.
 var huber = model.LossFunc("huber", targets, func(outputs, targets *graph.Node) *graph.Node {
 	d := graph.Abs(graph.Sub(outputs, targets))
 	square := graph.MulScalar(graph.Mul(d, d), 0.5)
@@ -64,11 +66,13 @@ func (r readings) Sample(i int, x []float32) (class int) {
 	return targets * r.instrument // the classes of a task only name its outputs
 }
 
-// train switches the instruments on, one after another, and prints the mean losses of all so far after each.
+// train switches the instruments on, one after another, and prints the mean losses of all so far
+// after each.
 func train(out io.Writer, device *backend.Backend, rule string, budget int) {
 	learner := must(pcl.New(context.Background(), pcl.Options{
-		Backend: device, Model: must(model.NewMLP(inputs, []int{64, 32}, targets*instruments)), Method: must(method.New(rule, nil)),
-		Loss: huber, Increment: "task", Batch: 32, Seed: 1,
+		Backend: device, Model: must(model.NewMLP(inputs, []int{64, 32}, targets*instruments)),
+		Method: must(method.New(rule, nil)),
+		Loss:   huber, Increment: "task", Batch: 32, Seed: 1,
 		Optimizer: optim.Scheduled{Optimizer: optim.Adam{LR: 0.01, WeightDecay: 1e-4}, Schedule: optim.Schedule{Warmup: 20}},
 		Memory:    memory.Config{Policy: "per_class", Budget: budget},
 	}))

@@ -22,7 +22,8 @@ func TestRegression(t *testing.T) {
 		train(&out, device, rule, budget)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		_, numbers, _ := strings.Cut(lines[len(lines)-1], "4:")
-		if n, err := fmt.Sscan(numbers, &last[0], &last[1], &last[2], &last[3]); n != instruments || err != nil || len(lines) != instruments {
+		if n, err := fmt.Sscan(numbers, &last[0], &last[1], &last[2], &last[3]); n != instruments || err != nil ||
+			len(lines) != instruments {
 			t.Fatalf("%s", out.String())
 		}
 		return last
@@ -30,7 +31,9 @@ func TestRegression(t *testing.T) {
 	forgotten, kept := losses("avggrad", 0), losses("emgd-gmc+der-pp", 30)
 	for i := range instruments - 1 {
 		if kept[i] > 0.05 || forgotten[i] < 3*kept[i] {
-			t.Errorf("instrument %d has a loss of %.3f with a memory, %.3f without: want at most 0.05, and at least three times that", i+1, kept[i], forgotten[i])
+			t.Errorf(
+				"instrument %d has a loss of %.3f with a memory, %.3f without: want at most 0.05, and at least three times that",
+				i+1, kept[i], forgotten[i])
 		}
 	}
 }

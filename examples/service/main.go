@@ -1,5 +1,6 @@
-// Command service learns from labelled samples that are pushed to it over HTTP, and predicts meanwhile. SIGTERM makes it
-// save everything, waiting samples included; when started again, it goes on from there (docs/service.md).
+// Command service learns from labelled samples that are pushed to it over HTTP, and predicts
+// meanwhile. SIGTERM makes it save everything, waiting samples included; when started again, it
+// goes on from there (docs/service.md).
 package main
 
 import (
@@ -17,9 +18,11 @@ import (
 )
 
 func main() {
-	addr, file := flag.String("addr", "localhost:8080", "address to listen on"), flag.String("file", "service.pcl", "where to save")
+	addr, file := flag.String("addr", "localhost:8080", "address to listen on"),
+		flag.String("file", "service.pcl", "where to save")
 	name := flag.String("backend", "auto", "what to compute with: auto, xla-cuda, xla-cpu or go")
-	inputs, outputs := flag.Int("inputs", 784, "values of a sample"), flag.Int("outputs", 100, "classes of all tasks together")
+	inputs, outputs := flag.Int("inputs", 784, "values of a sample"),
+		flag.Int("outputs", 100, "classes of all tasks together")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

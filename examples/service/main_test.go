@@ -36,7 +36,8 @@ func TestTerminated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	run := func() (url string, terminate func()) {
 		p := exec.Command(os.Args[0])
-		p.Env = append(os.Environ(), fmt.Sprintf("SERVICE_ARGUMENTS=-addr 127.0.0.1:0 -backend go -inputs 8 -outputs 4 -file %s", file))
+		p.Env = append(os.Environ(), fmt.Sprintf(
+			"SERVICE_ARGUMENTS=-addr 127.0.0.1:0 -backend go -inputs 8 -outputs 4 -file %s", file))
 		said, err := p.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +68,8 @@ func TestTerminated(t *testing.T) {
 		one[i%2] = "1"
 		x, classes = append(x, "["+strings.Join(one, ",")+"]"), append(classes, fmt.Sprint(i%2))
 	}
-	taken := post(t, url+"/learn", fmt.Sprintf(`{"task": 1, "x": [%s], "classes": [%s]}`, strings.Join(x, ","), strings.Join(classes, ",")))
+	taken := post(t, url+"/learn", fmt.Sprintf(`{"task": 1, "x": [%s], "classes": [%s]}`, strings.Join(x, ","),
+		strings.Join(classes, ",")))
 	if taken != `{"taken":500}` {
 		t.Errorf("500 samples were sent: %s", taken)
 	}
@@ -76,7 +78,8 @@ func TestTerminated(t *testing.T) {
 	defer terminate()
 	var p []struct{ Class int }
 	for range 1000 {
-		if err := json.Unmarshal([]byte(post(t, url+"/predict", fmt.Sprintf(`{"x": [%s, %s]}`, x[0], x[1]))), &p); err != nil {
+		if err := json.Unmarshal([]byte(post(t, url+"/predict", fmt.Sprintf(`{"x": [%s, %s]}`, x[0], x[1]))),
+			&p); err != nil {
 			t.Fatal(err)
 		}
 		if len(p) == 2 && p[0].Class == 0 && p[1].Class == 1 {
@@ -86,7 +89,8 @@ func TestTerminated(t *testing.T) {
 	t.Errorf("the samples are predicted as %+v after a restart", p)
 }
 
-// TestBusyAddress: a service that cannot listen gives its file back, so that another one in the program can have it.
+// TestBusyAddress: a service that cannot listen gives its file back, so that another one in the
+// program can have it.
 func TestBusyAddress(t *testing.T) {
 	device, err := backend.Open(t.Context(), backend.Options{Name: "go"})
 	if err != nil {

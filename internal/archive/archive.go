@@ -29,7 +29,8 @@ type Limits struct {
 // Unpack writes regular files of an archive, which is a .zip or a .tar.gz, to the folder dir. keep
 // says which members to write, and under which names. If such a name leads out of the folder, or if
 // a member is a link or a device, Unpack returns an error and unpacks no more.
-func Unpack(ctx context.Context, archive string, keep func(member string) (string, bool), dir string, most Limits) error {
+func Unpack(ctx context.Context, archive string, keep func(member string) (string, bool), dir string,
+	most Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return printable.Error(err)

@@ -29,7 +29,8 @@ func tarOf(t *testing.T, members ...member) []byte {
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
 	for _, m := range members {
-		must.Do(t, w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: m.perm(), Typeflag: m.kind}))
+		must.Do(t, w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: m.perm(),
+			Typeflag: m.kind}))
 		w.Write(m.data)
 	}
 	w.Close()
@@ -82,7 +83,8 @@ func TestUnpack(t *testing.T) {
 		must.Do(t, Unpack(t.Context(), file, keepToy, some, Limits{100, 4}))
 		must.Do(t, Unpack(t.Context(), file, keepAll, all, Limits{100, 4}))
 		for path, want := range map[string]string{
-			some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a", all + "/other/d": "d",
+			some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a",
+			all + "/other/d": "d",
 		} {
 			if got, err := os.ReadFile(path); string(got) != want || (err == nil) != (want != "") {
 				t.Errorf("%s: %s holds %q, %v", format, path, got, err)

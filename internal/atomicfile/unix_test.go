@@ -39,7 +39,8 @@ func TestModes(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "folder", "file")
 		mustWrite(t, path, "x")
 		file, _ := stat(t, path)
-		if folder, _ := stat(t, filepath.Dir(path)); file != 0o666&^fs.FileMode(mask) || folder.Perm() != 0o777&^fs.FileMode(mask) {
+		if folder, _ := stat(t, filepath.Dir(path)); file != 0o666&^fs.FileMode(mask) ||
+			folder.Perm() != 0o777&^fs.FileMode(mask) {
 			t.Errorf("umask %03o: modes %v and %v", mask, folder, file)
 		}
 	}

@@ -29,7 +29,8 @@ func TestText(t *testing.T) {
 
 // TestFormulas: what a spreadsheet would compute is marked, and read back as it was.
 func TestFormulas(t *testing.T) {
-	marked := []string{"=1+1", "+a", "-a", "@SUM(A1)", "\tx", "\rx", "\n=x", " =x", `"=x`, "'=x", "''-x", "\u00a0=x", "\ufeff=x", "＝x", "-1 2", "=", "-"}
+	marked := []string{"=1+1", "+a", "-a", "@SUM(A1)", "\tx", "\rx", "\n=x", " =x", `"=x`, "'=x", "''-x", "\u00a0=x",
+		"\ufeff=x", "＝x", "-1 2", "=", "-"}
 	free := []string{"", "-1e-17", "+Inf", "-5", "a=b", "'a", " a", "'", "''", "é", "\xff"}
 	var file bytes.Buffer
 	want := [][]string{append(slices.Clone(marked), free...)}

@@ -79,7 +79,8 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 		}
 		have := size(part)
 		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after %s of %s, the next attempt goes on from there: %w", megabytes(have), megabytes(f.Bytes), context.Cause(ctx))
+			return fmt.Errorf("stopped after %s of %s, the next attempt goes on from there: %w", megabytes(have),
+				megabytes(f.Bytes), context.Cause(ctx))
 		}
 		if have > before && !errors.Is(err, errSlow) {
 			failed, pause = 0, c.Pause
@@ -97,7 +98,8 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 	sum, err := stamp.Sum(ctx, part)
 	if err == nil && sum != f.SHA256 {
 		os.Remove(part)
-		err = fmt.Errorf("%w, and was deleted: its SHA-256 is %s; want %s. If that comes again, the publisher has changed it", errOther, sum, f.SHA256)
+		err = fmt.Errorf("%w, and was deleted: its SHA-256 is %s; want %s. If that comes again, the publisher has changed it",
+			errOther, sum, f.SHA256)
 	}
 	return err
 }
@@ -114,7 +116,9 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	window := max(1, int64(slowest*c.Window.Seconds()))
-	slow := time.AfterFunc(c.Window, func() { cancel(fmt.Errorf("%w: less than %d bytes came in %s", errSlow, window, c.Window)) })
+	slow := time.AfterFunc(c.Window, func() {
+		cancel(fmt.Errorf("%w: less than %d bytes came in %s", errSlow, window, c.Window))
+	})
 	defer slow.Stop()
 	body, have, err := c.from(ctx, f, size(part))
 	if errors.Is(err, errRange) {

@@ -57,7 +57,8 @@ func start(t *testing.T, h http.Handler, data []byte) (f File, part string) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return File{URL: s.URL + "/file", Bytes: int64(len(data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}, filepath.Join(t.TempDir(), "file.part")
+	return File{URL: s.URL + "/file", Bytes: int64(len(data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
+		filepath.Join(t.TempDir(), "file.part")
 }
 
 // quick is a client that waits for nothing long, and what it says.
@@ -170,7 +171,8 @@ func TestStatus(t *testing.T) {
 	}
 	h := httptest.NewServer(http.NotFoundHandler())
 	h.Close()
-	if again, err := to(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil || again != 2 {
+	if again, err := to(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil ||
+		again != 2 {
 		t.Errorf("no server: error %v after %d retries", err, again)
 	}
 }
@@ -205,7 +207,8 @@ func TestCancelled(t *testing.T) {
 
 // TestFullDisk: a disk that fills is not a reason to try again.
 func TestFullDisk(t *testing.T) {
-	if err := fromBody(&fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}); !errors.Is(err, syscall.ENOSPC) || errors.As(err, new(transient)) {
+	if err := fromBody(&fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}); !errors.Is(err, syscall.ENOSPC) ||
+		errors.As(err, new(transient)) {
 		t.Errorf("error %v", err)
 	}
 	data := someBytes(5000)
@@ -245,11 +248,13 @@ func TestEndlessBody(t *testing.T) {
 // TestSlow: a server that sends too slowly is given up, although every attempt brings something,
 // and one that says nothing too.
 func TestSlow(t *testing.T) {
-	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond), "silence": sends(nil, time.Hour)} {
+	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond),
+		"silence": sends(nil, time.Hour)} {
 		f, part := start(t, h, make([]byte, 1<<20))
 		c, said := quick()
 		c.Window = 50 * time.Millisecond
-		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) || strings.Count(said.String(), "trying again") != c.Retries {
+		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) ||
+			strings.Count(said.String(), "trying again") != c.Retries {
 			t.Errorf("%s: error %v, said %q", name, err, said)
 		}
 		if _, err := c.Bytes(t.Context(), f.URL, 1<<20); !errors.Is(err, errSlow) {
@@ -278,7 +283,8 @@ func TestRedirects(t *testing.T) {
 	before := http.DefaultTransport
 	http.DefaultTransport = secure.Client().Transport
 	defer func() { http.DefaultTransport = before }()
-	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} { // from https to http
+	// from https to http
+	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} {
 		if _, err := new(Client).Bytes(t.Context(), address, 1<<20); err == nil {
 			t.Errorf("%s: no error", address)
 		}

@@ -100,7 +100,8 @@ func (c *Client) get(ctx context.Context, address string, have int64) (*http.Res
 		return nil, transient{err}
 	}
 	switch code := resp.StatusCode; {
-	case code == http.StatusOK, have > 0 && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
+	case code == http.StatusOK, have > 0 &&
+		(code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
 		return resp, nil
 	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
 		err = transient{fmt.Errorf("the server answers %d %s", code, http.StatusText(code))} // and not in its own words

@@ -57,7 +57,8 @@ func readable(err error) string {
 	case errors.As(err, &syntax) && (strings.Contains(err.Error(), "UTF-8") || strings.Contains(err.Error(), "surrogate")):
 		return fmt.Sprintf("%s: this is not UTF-8, at byte %d", place(syntax.JSONPointer), syntax.ByteOffset)
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("this is not JSON, which has no NaN and no infinity either: %v at byte %d", syntax.Err, syntax.ByteOffset)
+		return fmt.Sprintf("this is not JSON, which has no NaN and no infinity either: %v at byte %d", syntax.Err,
+			syntax.ByteOffset)
 	case !errors.As(err, &meaning):
 		return err.Error()
 	case errors.Is(err, json.ErrUnknownName):
@@ -65,7 +66,8 @@ func readable(err error) string {
 	case meaning.Err != nil && !errors.Is(err, strconv.ErrSyntax) && !errors.Is(err, strconv.ErrRange):
 		return fmt.Sprintf("%s: %v", place(meaning.JSONPointer), meaning.Err)
 	}
-	return fmt.Sprintf("%s: %s does not belong there; want %s", place(meaning.JSONPointer), given(meaning), wanted(meaning.GoType))
+	return fmt.Sprintf("%s: %s does not belong there; want %s", place(meaning.JSONPointer), given(meaning),
+		wanted(meaning.GoType))
 }
 
 // place is where something is in a document, as its author wrote it, such as "x.0.3".
@@ -85,7 +87,8 @@ func given(e *json.SemanticError) string {
 	if len(e.JSONValue) > 0 {
 		return printable.Cut(string(e.JSONValue), 40)
 	}
-	return map[jsontext.Kind]string{'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "a list"}[e.JSONKind]
+	return map[jsontext.Kind]string{'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number",
+		'{': "an object", '[': "a list"}[e.JSONKind]
 }
 
 func wanted(t reflect.Type) string {

@@ -25,7 +25,8 @@ func flip(file string) error {
 	if err == nil {
 		data[len(data)/2] ^= 1
 	}
-	return errors.Join(err, os.Chmod(file, 0o755), os.WriteFile(file, data, 0o755), os.Chtimes(file, time.Time{}, info.ModTime()))
+	return errors.Join(err, os.Chmod(file, 0o755), os.WriteFile(file, data, 0o755),
+		os.Chtimes(file, time.Time{}, info.ModTime()))
 }
 
 func halve(file string) error {

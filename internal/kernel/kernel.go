@@ -135,8 +135,9 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 // register writes the kernel's folder in the user's Jupyter.
 func (k Kernel) register(o Options) error {
 	data, err := json.MarshalIndent(map[string]any{ // as the Jupyter client documents it
-		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go", "interrupt_mode": "message",
-		"metadata": map[string]any{"parallelcl": k},
+		"argv": []string{k.Start, "{connection_file}"}, "display_name": "ParallelCL (Go)", "language": "go",
+		"interrupt_mode": "message",
+		"metadata":       map[string]any{"parallelcl": k},
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -202,11 +203,14 @@ func Doctor(ctx context.Context, o Options) []Check {
 	if h, _ := build.Read(filepath.Dir(k.Start)); h != nil && gone == nil {
 		g.Plugins, g.Linker = h.Go.Plugins, h.Go.Linker
 	}
-	cells := "each is a program of its own, since cgo is off or no C compiler works (Debian, Ubuntu: apt install gcc libc6-dev): " +
-		"one that only prints takes about twice as long as a plugin, and one that imports pcl no longer; what cannot be copied, " +
+	cells := "each is a program of its own, since cgo is off or no C compiler works (Debian, Ubuntu: apt install gcc " +
+		"libc6-dev): " +
+		"one that only prints takes about twice as long as a plugin, and one that imports pcl no longer; what cannot be " +
+		"copied, " +
 		"such as functions, and what runs in the background end before the next cell; there is no XLA"
 	if g.Plugins {
-		cells = "plugins, linked by " + cmp.Or(g.Linker, "the C compiler's own linker; with mold or lld they start in about half the time")
+		cells = "plugins, linked by " +
+			cmp.Or(g.Linker, "the C compiler's own linker; with mold or lld they start in about half the time")
 	}
 	unfit, mend := system(), "use WSL"
 	if unfit == nil && err == nil && g.Plugins != now {
@@ -263,7 +267,9 @@ func published(ctx context.Context) (string, error) {
 	version, _ := origin.Version()
 	dir, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err != nil {
-		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module (%w)", modulePath, err)
+		return "",
+			fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module "+
+				"(%w)", modulePath, err)
 	}
 	var m struct{ Dir string }
 	err = json.Unmarshal(dir, &m)

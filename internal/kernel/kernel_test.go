@@ -58,12 +58,13 @@ func module(t *testing.T) string {
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
-		"internal/kernelhost/host.go":   "package kernelhost\n\nimport _ \"" + modulePath + "/internal/kernel/rt\"\n\nfunc Main(func(file, name string) (any, error)) {}\n",
-		"internal/kernel/rt/rt.go":      "package rt\n\nfunc Enter(id int, origin string, pointers map[string]any) {}\n\nfunc Types(map[string]any) {}\n\nfunc Offer(name string, replay, run func()) {}\n\nfunc Offered(name string) (replay, run func()) { return nil, nil }\n",
-		"tools/go.mod":                  "module " + modulePath + "/tools\n",
-		"tools/tools.go":                "package tools\n",
-		".git/config":                   "",
-		"runs/one/result.json":          "{}",
+		"internal/kernelhost/host.go": "package kernelhost\n\nimport _ \"" + modulePath +
+			"/internal/kernel/rt\"\n\nfunc Main(func(file, name string) (any, error)) {}\n",
+		"internal/kernel/rt/rt.go": "package rt\n\nfunc Enter(id int, origin string, pointers map[string]any) {}\n\nfunc Types(map[string]any) {}\n\nfunc Offer(name string, replay, run func()) {}\n\nfunc Offered(name string) (replay, run func()) { return nil, nil }\n",
+		"tools/go.mod":             "module " + modulePath + "/tools\n",
+		"tools/tools.go":           "package tools\n",
+		".git/config":              "",
+		"runs/one/result.json":     "{}",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
@@ -127,7 +128,8 @@ func TestInstall(t *testing.T) {
 	}
 	starts(t, k)
 	var spec map[string]any
-	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(o.Data, "kernels", "parallelcl", "kernel.json"))), &spec); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(o.Data, "kernels", "parallelcl", "kernel.json"))),
+		&spec); err != nil {
 		t.Fatal(err)
 	}
 	argv, _ := json.Marshal(spec["argv"])
@@ -206,7 +208,8 @@ func TestQuickstart(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "a[1]") // no pattern
 	t.Chdir(t.TempDir())
 	write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "zero")
-	if path, err := Quickstart(Kernel{Source: source, Version: "devel"}); path != filepath.Join(source, "notebooks", "00-quickstart.ipynb") || err != nil {
+	if path, err := Quickstart(Kernel{Source: source, Version: "devel"}); path != filepath.Join(source, "notebooks",
+		"00-quickstart.ipynb") || err != nil {
 		t.Errorf("a clone: %q, %v", path, err)
 	}
 	for range 2 { // what the user has changed stays
@@ -319,7 +322,8 @@ func TestDoctor(t *testing.T) {
 	}
 	before := Doctor(t.Context(), o)[1]
 	t.Setenv("CGO_ENABLED", "0")
-	if c := Doctor(t.Context(), o)[1]; !strings.HasPrefix(c.Detail, before.Detail) || strings.HasPrefix(c.Detail, "plugins") != (c.Mend == "pcl kernel install") {
+	if c := Doctor(t.Context(), o)[1]; !strings.HasPrefix(c.Detail, before.Detail) ||
+		strings.HasPrefix(c.Detail, "plugins") != (c.Mend == "pcl kernel install") {
 		t.Errorf("installed with %+v, but %+v", before, c)
 	}
 	install(t, o, k.Source)

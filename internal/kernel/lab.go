@@ -81,8 +81,9 @@ func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) 
 	list := filepath.Join(dir, "requirements.txt")
 	o.Note("Installing JupyterLab into a private environment...")
 	if _, err := build.Run(ctx, "", "python3", "-m", "venv", "--clear", dir); err != nil {
-		return lab, fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
-			"or install JupyterLab 4 yourself so that jupyter-lab is on PATH: %w", err)
+		return lab,
+			fmt.Errorf("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), "+
+				"or install JupyterLab 4 yourself so that jupyter-lab is on PATH: %w", err)
 	}
 	if err := atomicfile.WriteBytes(list, requirements); err != nil {
 		return lab, err

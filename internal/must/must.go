@@ -1,4 +1,5 @@
-// Package must ends a test on an error that it does not expect, and finds the Python that a test needs.
+// Package must ends a test on an error that it does not expect, and finds the Python that a test
+// needs.
 package must
 
 // test is a test, a benchmark, a fuzz target or a check of rapid.

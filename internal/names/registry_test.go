@@ -21,7 +21,8 @@ func TestOnce(t *testing.T) {
 	for _, c := range []struct {
 		case_, name string
 		taken       bool
-	}{{"a free name", "one", true}, {"a taken name", "one", false}, {"no name", "", false}, {"another name", "two", true}} {
+	}{{"a free name", "one", true}, {"a taken name", "one", false}, {"no name", "", false},
+		{"another name", "two", true}} {
 		t.Run(c.case_, func(t *testing.T) {
 			if adds(&r, c.name, 1) != c.taken {
 				t.Errorf("the name %q was taken: %v, want %v", c.name, !c.taken, c.taken)

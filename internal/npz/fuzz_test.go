@@ -18,7 +18,8 @@ func FuzzRead(f *testing.F) {
 	z := zip.NewWriter(&seed)
 	file := small(head, "ab")
 	size := uint64(len(file))
-	w, err := z.CreateRaw(&zip.FileHeader{Name: "x.npy", CRC32: crc32.ChecksumIEEE(file), CompressedSize64: size, UncompressedSize64: size})
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "x.npy", CRC32: crc32.ChecksumIEEE(file), CompressedSize64: size,
+		UncompressedSize64: size})
 	if err == nil {
 		_, err = w.Write(file)
 	}
@@ -55,7 +56,8 @@ func small(head, data string) []byte {
 // FuzzHeader reads arbitrary headers, which an archive's checksums keep FuzzRead from.
 func FuzzHeader(f *testing.F) {
 	for _, text := range []string{
-		"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, ), }", "{\"descr\": u'|b1', 'shape': (), 'fortran_order': True}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, ), }",
+		"{\"descr\": u'|b1', 'shape': (), 'fortran_order': True}",
 		"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4L,)}", "((((((", "{'\\x41': -1}",
 	} {
 		f.Add([]byte(text))

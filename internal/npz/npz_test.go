@@ -23,8 +23,10 @@ func TestBytes(t *testing.T) {
 		return text + "\n"
 	}
 	want := map[string]string{
-		"x.npy": "\x93NUMPY\x01\x00\x76\x00" + pad("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, ), }") + "\x00\x00\x80\x3f\x00\x00\x00\xc0",
-		"n.npy": "\x93NUMPY\x01\x00\x76\x00" + pad("{'descr': '<i4', 'fortran_order': False, 'shape': (), }") + "\x07\x00\x00\x00",
+		"x.npy": "\x93NUMPY\x01\x00\x76\x00" + pad("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, ), }") +
+			"\x00\x00\x80\x3f\x00\x00\x00\xc0",
+		"n.npy": "\x93NUMPY\x01\x00\x76\x00" + pad("{'descr': '<i4', 'fortran_order': False, 'shape': (), }") +
+			"\x07\x00\x00\x00",
 	}
 	if len(archive.File) != len(want) {
 		t.Fatalf("%d members, want %d", len(archive.File), len(want))

@@ -184,7 +184,8 @@ func TestTwice(t *testing.T) {
 // them.
 func TestBomb(t *testing.T) {
 	const n = 10 << 20
-	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n), strings.Repeat("\x00", n))
+	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n),
+		strings.Repeat("\x00", n))
 	f := must.Get(Open(path, 1<<40))(t)
 	defer f.Close()
 	var before, after runtime.MemStats

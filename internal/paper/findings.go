@@ -32,7 +32,9 @@ func New(all []*rows.Row, paths ...string) (*Findings, error) {
 	if f.Grids, err = rows.Tables(all); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(f.Grids, func(a, b *rows.Table) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(f.Grids, func(a, b *rows.Table) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
+	})
 	if f.own() {
 		return f, nil
 	}

@@ -77,7 +77,8 @@ func TestForeignSeed(t *testing.T) {
 	one := *table(invented.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
 	one.Seed = 7
 	c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
-	alone, both := compare(want.Entries[0], want.Entries[1], results.FinalAccuracy), compare(c.Entries[0], c.Entries[1], results.FinalAccuracy)
+	alone, both := compare(want.Entries[0], want.Entries[1], results.FinalAccuracy),
+		compare(c.Entries[0], c.Entries[1], results.FinalAccuracy)
 	if both.Pairs != 9 || both.Contrast != alone.Contrast {
 		t.Errorf("%+v, want %+v", both, alone)
 	}
@@ -100,7 +101,8 @@ func TestOwnForeignSeed(t *testing.T) {
 
 // TestSharedSeeds: two methods are compared over the seeds that both have, and not over others.
 func TestSharedSeeds(t *testing.T) {
-	more, fewer := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(invented.Methods([]string{"AvgGrad"}, 50, 3), 3)
+	more, fewer := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3),
+		table(invented.Methods([]string{"AvgGrad"}, 50, 3), 3)
 	fewer.Seeds = 2
 	all := more.Rows()
 	for _, r := range all {
@@ -109,10 +111,12 @@ func TestSharedSeeds(t *testing.T) {
 		}
 	}
 	c := found(t, append(all, fewer.Rows()...)).Grids[0].Columns[0]
-	if both := compare(c.Entries[0], c.Entries[1], results.FinalAccuracy); both.Pairs != 9 || math.Abs(both.Difference-3) > .5 {
+	if both := compare(c.Entries[0], c.Entries[1], results.FinalAccuracy); both.Pairs != 9 ||
+		math.Abs(both.Difference-3) > .5 {
 		t.Errorf("%+v", both)
 	}
-	if shared := rows.Situations(results.FinalAccuracy, c.Entries...); len(shared) != 9 || slices.Min(shared[0].Means) < 0 {
+	if shared := rows.Situations(results.FinalAccuracy, c.Entries...); len(shared) != 9 ||
+		slices.Min(shared[0].Means) < 0 {
 		t.Error(shared)
 	}
 }
@@ -136,21 +140,25 @@ func TestSummaries(t *testing.T) {
 	if a, f := Numbers(avg); a.Mean != 43.823 || f.Mean != -44.484 {
 		t.Errorf("the paper's AvgGrad: %+v, %+v", a, f)
 	}
-	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
+	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark != "8 of 9, 1 failed, 1 diverged" ||
+		!math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
 		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark)
 	}
 	p := f.Grids[0].Provenance()
-	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || len(p.Failures) != 1 || !strings.HasSuffix(p.Failures[0], "no room") {
+	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || len(p.Failures) != 1 ||
+		!strings.HasSuffix(p.Failures[0], "no room") {
 		t.Errorf("provenance: %+v", p)
 	}
 	if c := Command(f.Grids[0]); c != "pcl grid run table2 --size test-split --backend xla-cpu" {
 		t.Error(c)
 	}
 	missing := f.Missing()
-	if m := missing[0]; m.Name != "Table 1" || !strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; ") {
+	if m := missing[0]; m.Name != "Table 1" ||
+		!strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; ") {
 		t.Errorf("missing of Table 1: %+v", m)
 	}
-	if m := missing[1]; m.Name != "Table 2" || !strings.HasSuffix(m.Value, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18).") {
+	if m := missing[1]; m.Name != "Table 2" ||
+		!strings.HasSuffix(m.Value, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18).") {
 		t.Errorf("missing of Table 2: %+v", m)
 	}
 }
@@ -178,7 +186,8 @@ func TestTuned(t *testing.T) {
 			outcomes = append(outcomes, p.Place+": "+string(p.Outcome))
 		}
 	}
-	want := []string{"PS-EMNIST (test split), class-incremental: holds", "PS-EMNIST (test split), class-incremental, tuned values: not shown"}
+	want := []string{"PS-EMNIST (test split), class-incremental: holds",
+		"PS-EMNIST (test split), class-incremental, tuned values: not shown"}
 	if !slices.Equal(outcomes, want) {
 		t.Errorf("%q", outcomes)
 	}

@@ -175,7 +175,9 @@ func (v *Verdict) verdict(t *comparison) (Outcome, string) {
 	significant := t.Adjusted <= stats.Level
 	switch {
 	case significant && (t.unclear || !t.Clear()):
-		return NotShown, "The test over situations is significant, but the interval, which allows for what label sets have in common, contains 0."
+		return NotShown,
+			"The test over situations is significant, but the interval, which allows for what label sets have in common, " +
+				"contains 0."
 	case asClaimed && significant:
 		return Holds, "The difference is as claimed, and significant."
 	case significant:
@@ -204,5 +206,6 @@ func tooFew(situations, tests int) string {
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)
 	}
-	return fmt.Sprintf("With %s no exact test can be significant at the 5 %% level; at least %d are needed%s.", plural.Of(situations, "situation"), needed, among)
+	return fmt.Sprintf("With %s no exact test can be significant at the 5 %% level; at least %d are needed%s.",
+		plural.Of(situations, "situation"), needed, among)
 }

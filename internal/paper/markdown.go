@@ -96,7 +96,8 @@ func (m *markdown) grids(all []*rows.Table) {
 	m.head("grid", "what", "data", "runs", "hours of one process")
 	for _, g := range all {
 		p := g.Provenance()
-		m.row("`"+g.Name+"`", plain(g.Title), plain(strings.Join(data(g), "; ")), fmt.Sprintf("%d of %d", p.Done, p.Cells), fmt.Sprintf("%.1f", p.Hours))
+		m.row("`"+g.Name+"`", plain(g.Title), plain(strings.Join(data(g), "; ")), fmt.Sprintf("%d of %d", p.Done, p.Cells),
+			fmt.Sprintf("%.1f", p.Hours))
 	}
 	m.line("")
 }

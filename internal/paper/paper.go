@@ -37,7 +37,9 @@ type Number struct{ Mean, Std float64 }
 type printed struct {
 	place
 	method string
-	metric string  // A or F. In Tables 3 and 4 the heading of A is A_first; that cannot be, since A − |F| would be negative
+	// A or F. In Tables 3 and 4 the heading of A is A_first; that cannot be, since A − |F| would be
+	// negative
+	metric string
 	number *Number // nil where the paper has "-"
 }
 

@@ -55,9 +55,12 @@ func TestFind(t *testing.T) {
 }
 
 func TestTablesIn(t *testing.T) {
-	for text, want := range map[string][]string{"Table 3": {"Table 3"}, "Tables 1 and 2": {"Table 1", "Table 2"}, "Figure 5": nil, "": nil,
-		"Table 3 (20 epochs)": {"Table 3"}, "Tables 6, 1, and 2 of the paper, 5": {"Table 1", "Table 2", "Table 6"}, "Table 12": nil, "Table": nil, "Tablet 1": nil,
-		"Table 4: Table 5 for 2 tasks": {"Table 4"}, "Table 3a": nil, "Table 4 for 2 tasks": {"Table 4"}, "Tables 1,2": {"Table 1", "Table 2"}} {
+	for text, want := range map[string][]string{"Table 3": {"Table 3"}, "Tables 1 and 2": {"Table 1", "Table 2"},
+		"Figure 5": nil, "": nil,
+		"Table 3 (20 epochs)": {"Table 3"}, "Tables 6, 1, and 2 of the paper, 5": {"Table 1", "Table 2", "Table 6"},
+		"Table 12": nil, "Table": nil, "Tablet 1": nil,
+		"Table 4: Table 5 for 2 tasks": {"Table 4"}, "Table 3a": nil, "Table 4 for 2 tasks": {"Table 4"},
+		"Tables 1,2": {"Table 1", "Table 2"}} {
 		if got := tablesIn(text); !slices.Equal(got, want) {
 			t.Errorf("%q names %v", text, got)
 		}

@@ -24,7 +24,8 @@ func (f *Findings) parts(c *claim) (out []*Part) {
 	}
 	if len(out) == 0 {
 		for _, base := range c.Grids {
-			out = append(out, &Part{Place: "grid " + base, Method: c.Methods[0], Outcome: NotTestable, Why: "There are no results of this grid."})
+			out = append(out, &Part{Place: "grid " + base, Method: c.Methods[0], Outcome: NotTestable,
+				Why: "There are no results of this grid."})
 		}
 	}
 	return out
@@ -74,7 +75,8 @@ func (f *Findings) compared(c *claim, at place, columns []*rows.Column, method s
 // columns returns those that stand for a place of the paper.
 func (f *Findings) columns(at place) []*rows.Column {
 	return f.fullest(func(c *rows.Column) bool {
-		return slices.Contains(tablesIn(c.Table.Paper), at.table) && c.PaperDataset == at.dataset && c.Increment == at.increment
+		return slices.Contains(tablesIn(c.Table.Paper), at.table) && c.PaperDataset == at.dataset &&
+			c.Increment == at.increment
 	})
 }
 

@@ -29,9 +29,11 @@ func Note(c *rows.Column) string {
 			situations[r.Situation], trials[r.Trial] = true, true
 		}
 	}
-	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"), plural.Of(len(timelines), "timeline"), plural.Of(len(seeds), "seed"))
+	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"),
+		plural.Of(len(timelines), "timeline"), plural.Of(len(seeds), "seed"))
 	if len(trials) < len(labelSets)*len(timelines)*len(seeds) { // not each with each
-		text = fmt.Sprintf("Means over %s (label sets with timelines), with %s.", plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
+		text = fmt.Sprintf("Means over %s (label sets with timelines), with %s.", plural.Of(len(situations), "situation"),
+			plural.Of(len(seeds), "seed"))
 	}
 	if tableOf(c) != "" {
 		text += caveat(c, len(trials))

@@ -15,7 +15,8 @@ import (
 // timelines and seeds.
 func table(methods []invented.Method, labelSets int) invented.Grid {
 	return invented.Grid{
-		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
+		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split",
+		Datasets:   [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
 		Increments: []string{"class"}, Methods: methods, LabelSets: labelSets, Timelines: 3, Seeds: 3,
 	}
 }
@@ -23,7 +24,8 @@ func table(methods []invented.Method, labelSets int) invented.Grid {
 // judged returns the verdict on a claim about two methods.
 func judged(t *testing.T, claim string, all []*rows.Row) *Verdict {
 	t.Helper()
-	claims, err := parse("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 2\"]\ndatasets = [\"PS-EMNIST\"]\n" + claim)
+	claims, err := parse("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 2\"]\ndatasets = [\"PS-EMNIST\"]\n" +
+		claim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func TestVerdicts(t *testing.T) {
 		"alike not shown": {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 51, 50, 3, NotShown, "reaches beyond"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			methods := []invented.Method{{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: c.gmc}, {Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
+			methods := []invented.Method{{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: c.gmc},
+				{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
 			v := judged(t, c.claim, table(methods, c.labelSets).Rows())
 			p := v.Parts[0]
 			if v.Outcome != c.want || p.Outcome != c.want || !strings.Contains(p.Why, c.why) {
@@ -81,7 +84,8 @@ func TestIntervalCounts(t *testing.T) {
 		{2, math.NaN(), math.NaN(), true, NotShown}, // one label set
 		{2, -0.1, 3, false, Holds},                  // independent situations
 	} {
-		got, why := v.verdict(&comparison{Contrast: stats.Contrast{Difference: c.difference, Low: c.low, High: c.high, Grouped: c.grouped, Adjusted: 0.01}})
+		got, why := v.verdict(&comparison{Contrast: stats.Contrast{Difference: c.difference, Low: c.low, High: c.high,
+			Grouped: c.grouped, Adjusted: 0.01}})
 		if got != c.want {
 			t.Errorf("%g [%g, %g]: %s, want %s (%s)", c.difference, c.low, c.high, got, c.want, why)
 		}
@@ -102,7 +106,8 @@ func TestMissingRunsAreNotTestable(t *testing.T) {
 
 const above = "methods = [\"EMGD(GMC)\"]\nevery_other = true\nexcept = [\"EMGD(GMC)+ME\", \"EMGD(GS)+ME\", \"EMGD(GS)\"]\n"
 
-var baselines = []string{"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO"}
+var baselines = []string{"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR",
+	"DER++", "MaxDO"}
 
 // TestEveryOther compares one method with all others of a table. Thirteen comparisons of nine
 // situations could not be corrected, but need not be: all of them must be significant.
@@ -163,11 +168,13 @@ func TestSizesOfAGrid(t *testing.T) {
 	large.Name, large.Paper = "controls-test-split", ""
 	small := large
 	small.Name, small.Size, small.Seeds = "controls-other", "other", 1
-	claims, err := parse("[[claim]]\nid = \"x\"\ntext = \"X.\"\ngrids = [\"controls\"]\nmethods = [\"EMGD(GMC), SGD\"]\nthan = [\"EMGD(GMC), SGD, mean scale\"]\n")
+	claims, err := parse(
+		"[[claim]]\nid = \"x\"\ntext = \"X.\"\ngrids = [\"controls\"]\nmethods = [\"EMGD(GMC), SGD\"]\nthan = [\"EMGD(GMC), SGD, mean scale\"]\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 || v.Parts[0].Column.Table.Name != large.Name || v.Outcome != Holds {
+	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 ||
+		v.Parts[0].Column.Table.Name != large.Name || v.Outcome != Holds {
 		t.Errorf("%d parts, %s", len(v.Parts), v.Outcome)
 	}
 }
@@ -210,7 +217,8 @@ func TestFamilies(t *testing.T) {
 	for _, p := range alone.Parts {
 		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Method == p.Method && q.Place == p.Place })
 		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
-			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Place, p.Method, p.Tested.Adjusted, i)
+			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Place, p.Method,
+				p.Tested.Adjusted, i)
 		}
 	}
 }
@@ -224,7 +232,8 @@ func TestClaimsAreComplete(t *testing.T) {
 		seen[c.ID] = true
 	}
 	for _, c := range append(claims(), controls()...) {
-		if c.Text == "" || len(c.Methods) == 0 || (len(c.Tables) > 0) == (len(c.Grids) > 0) || (c.Relation == alike) != (c.Margin > 0) || (len(c.Than) > 0) == c.EveryOther && c.At == "" {
+		if c.Text == "" || len(c.Methods) == 0 || (len(c.Tables) > 0) == (len(c.Grids) > 0) ||
+			(c.Relation == alike) != (c.Margin > 0) || (len(c.Than) > 0) == c.EveryOther && c.At == "" {
 			t.Errorf("claim %s: %+v", c.ID, c)
 		}
 		for _, table := range c.Tables {
@@ -255,7 +264,8 @@ func TestExtremes(t *testing.T) {
 		if v.ID != "memory-size" {
 			continue
 		}
-		if v.Outcome != Holds || v.Parts[0].Method != "EMGD(GMC), memory.budget=1000" || v.Parts[0].Than != "EMGD(GMC), memory.budget=62" {
+		if v.Outcome != Holds || v.Parts[0].Method != "EMGD(GMC), memory.budget=1000" ||
+			v.Parts[0].Than != "EMGD(GMC), memory.budget=62" {
 			t.Errorf("%s, %+v", v.Outcome, v.Parts[0])
 		}
 		if len(v.Parts) != 4 || v.Parts[1].Outcome != NotTestable {

@@ -59,7 +59,8 @@ func FuzzText(f *testing.F) {
 }
 
 func TestCut(t *testing.T) {
-	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "aääb": "aä…", "日日": "日…"} {
+	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "aääb": "aä…",
+		"日日": "日…"} {
 		if got := Cut(in, 4); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}

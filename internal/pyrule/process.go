@@ -60,7 +60,8 @@ func (r *Rule) start() error {
 	may := allowed.all || slices.Contains(allowed.names, r.full())
 	allowed.Unlock()
 	if !may {
-		return fmt.Errorf("it starts the code in %s, which a file names and not the command: read it, and give --allow-code", r.path)
+		return fmt.Errorf("it starts the code in %s, which a file names and not the command: read it, and give --allow-code",
+			r.path)
 	}
 	python := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
 	p := &process{command: exec.Command(python, "-u", "-c", driver)}

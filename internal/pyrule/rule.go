@@ -1,6 +1,7 @@
-// Package pyrule makes methods of rules that are written in Python: the name "python:rules.py:mine" is that of the function,
-// object or class mine in the file rules.py. Each learner starts one Python process, at its first step, which answers over a pipe.
-// Nothing is started unless [SetAllowed] allows it.
+// Package pyrule makes methods of rules that are written in Python: the name "python:rules.py:mine"
+// is that of the function, object or class mine in the file rules.py. Each learner starts one
+// Python process, at its first step, which answers over a pipe. Nothing is started unless
+// [SetAllowed] allows it.
 package pyrule
 
 import (
@@ -52,7 +53,8 @@ type Rule struct {
 func open(name string) (method.Method, error) {
 	at := strings.LastIndex(name, ":")
 	if at < 1 || at == len(name)-1 || filepath.Ext(name[:at]) != ".py" {
-		return nil, fmt.Errorf("method %s%s: want %sFILE.py:NAME, where NAME is a function, an object or a class of the file", Prefix, name, Prefix)
+		return nil, fmt.Errorf("method %s%s: want %sFILE.py:NAME, where NAME is a function, an object or a class of the file",
+			Prefix, name, Prefix)
 	}
 	r := &Rule{path: name[:at], name: name[at+1:]}
 	f, err := regular.Open(r.path)
@@ -96,7 +98,8 @@ func Pin(name string, params map[string]any) (map[string]any, error) {
 // Start refuses a file that is not the one of the configuration.
 func (r *Rule) Start() error {
 	if r.Code != "" && r.Code != r.sum() {
-		return fmt.Errorf("%s has the checksum %s; the configuration is of a file with %s: want that file", r.path, r.sum(), r.Code)
+		return fmt.Errorf("%s has the checksum %s; the configuration is of a file with %s: want that file", r.path,
+			r.sum(), r.Code)
 	}
 	return nil
 }
@@ -104,7 +107,8 @@ func (r *Rule) Start() error {
 // Info describes the rule.
 func (r *Rule) Info() method.Info {
 	return method.Info{
-		Name: r.full(), Title: r.name + " (" + filepath.Base(r.path) + ")", Family: "mtl", Rule: "what " + r.name + " returns",
+		Name: r.full(), Title: r.name + " (" + filepath.Base(r.path) + ")", Family: "mtl",
+		Rule:   "what " + r.name + " returns",
 		Source: r.path, Cost: "K(F+B) + Gram O(K²P) + a call of Python", State: "what the rule says", SumW: "not fixed",
 	}
 }

@@ -74,7 +74,8 @@ func weights(s *method.Started) ([]float64, error) {
 	return w, err
 }
 
-// TestState: a rule goes on from the state of another one, also before its first step, and learns which streams ended.
+// TestState: a rule goes on from the state of another one, also before its first step, and learns
+// which streams ended.
 func TestState(t *testing.T) {
 	must.Python(t, "numpy")
 	SetAllowed(true, nil)
@@ -115,10 +116,12 @@ func TestErrors(t *testing.T) {
 		at + "missing":                       "has no missing; want a function missing(gram, losses, ids)",
 		written(t, "def f(:\n") + "f":        "rules.py:1: SyntaxError",
 		written(t, "import nowhere\n") + "f": "rules.py:1: ModuleNotFoundError",
-		written(t, "import os\nclass f:\n    def __call__(self, *a):\n        os._exit(3)\n") + "f": "the Python process has ended",
+		written(t, "import os\nclass f:\n    def __call__(self, *a):\n        os._exit(3)\n") +
+			"f": "the Python process has ended",
 	} {
 		t.Run(want, func(t *testing.T) {
-			if _, err := weights(must.Get(method.Start(must.Get(method.New(name, nil))(t)))(t)); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := weights(must.Get(method.Start(must.Get(method.New(name, nil))(t)))(t)); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("error %v; want %q", err, want)
 			}
 		})
@@ -142,7 +145,8 @@ func TestNames(t *testing.T) {
 	at := written(t, rules)
 	pinned := must.Get(Pin(at+"inverse+er", map[string]any{"rescale": "mean"}))(t)
 	must.Get(method.New(at+"inverse", pinned))(t)
-	if err := os.WriteFile(strings.TrimSuffix(strings.TrimPrefix(at, Prefix), ":"), []byte(rules+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(strings.TrimSuffix(strings.TrimPrefix(at, Prefix), ":"), []byte(rules+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := method.New(at+"inverse", pinned); err == nil || !strings.Contains(err.Error(), "want that file") {
@@ -161,7 +165,8 @@ func TestAllowed(t *testing.T) {
 		all   bool
 		names []string
 		may   bool
-	}{{false, nil, false}, {false, []string{at + "short"}, false}, {false, []string{at + "inverse"}, true}, {true, nil, true}} {
+	}{{false, nil, false}, {false, []string{at + "short"}, false}, {false, []string{at + "inverse"}, true},
+		{true, nil, true}} {
 		SetAllowed(c.all, c.names)
 		_, err := weights(started(t, at+"inverse"))
 		if may := err == nil; may != c.may || !may && !strings.Contains(err.Error(), "give --allow-code") {

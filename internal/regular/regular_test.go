@@ -38,7 +38,8 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for path, want := range special {
-		if _, err := ReadFile(path); !errors.As(err, new(*fs.PathError)) || !strings.Contains(err.Error(), path+": it is "+want) {
+		if _, err := ReadFile(path); !errors.As(err, new(*fs.PathError)) ||
+			!strings.Contains(err.Error(), path+": it is "+want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -18,7 +18,8 @@ func TestSourcesAreApart(t *testing.T) {
 	met := map[[8]uint64]string{}
 	for name, s := range map[string]*Source{
 		"one": New(1, "stream"), "run": New(2, "stream"), "purpose": New(1, "streams"), "index": New(1, "stream", 0),
-		"index 1": New(1, "stream", 1), "indices": New(1, "stream", 0, 0), "order": New(1, "stream", 1, 0), "swapped": New(1, "stream", 0, 1),
+		"index 1": New(1, "stream", 1), "indices": New(1, "stream", 0, 0), "order": New(1, "stream", 1, 0),
+		"swapped":  New(1, "stream", 0, 1),
 		"negative": New(1, "stream", -1),
 	} {
 		d := draws(s)

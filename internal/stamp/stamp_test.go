@@ -18,10 +18,16 @@ func TestCheck(t *testing.T) {
 		quick, surely error // nil: it is whole
 		renewed       bool
 	}{
-		"unchanged":     {change: func(string) error { return nil }},
-		"another time":  {change: func(file string) error { return os.Chtimes(file, time.Time{}, old.Add(1)) }, renewed: true},
-		"cut":           {change: func(file string) error { return os.Truncate(file, 3) }, quick: ErrDamaged, surely: ErrDamaged},
-		"other bytes":   {change: func(file string) error { return os.WriteFile(file, []byte("contenT"), 0o600) }, quick: ErrDamaged, surely: ErrDamaged},
+		"unchanged": {change: func(string) error { return nil }},
+		"another time": {change: func(file string) error {
+			return os.Chtimes(file, time.Time{}, old.Add(1))
+		}, renewed: true},
+		"cut": {change: func(file string) error {
+			return os.Truncate(file, 3)
+		}, quick: ErrDamaged, surely: ErrDamaged},
+		"other bytes": {change: func(file string) error {
+			return os.WriteFile(file, []byte("contenT"), 0o600)
+		}, quick: ErrDamaged, surely: ErrDamaged},
 		"gone":          {change: os.Remove, quick: fs.ErrNotExist, surely: fs.ErrNotExist},
 		"a flipped bit": {change: flip(old), surely: ErrDamaged}, // of the same size and time
 	} {

@@ -85,7 +85,8 @@ func surface(t *testing.T, paths []string) (lines []string) {
 func compiled(t *testing.T, paths []string) types.Importer {
 	t.Helper()
 	flags := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
-	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-trimpath", Value: "true"}) {
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings,
+		debug.BuildSetting{Key: "-trimpath", Value: "true"}) {
 		flags = append(flags, "-trimpath") // or all packages would be compiled once more
 	}
 	list := exec.Command("go", append(flags, paths...)...)

@@ -16,7 +16,8 @@ func texts(t *testing.T) map[string]string {
 	out := map[string]string{}
 	paths := sources(t)
 	for _, p := range paths {
-		readable := slices.Contains([]string{".go", ".md", ".ipynb", ".txtar", ".sh", ".py"}, path.Ext(p)) || strings.HasPrefix(p, ".ci/")
+		readable := slices.Contains([]string{".go", ".md", ".ipynb", ".txtar", ".sh", ".py"}, path.Ext(p)) ||
+			strings.HasPrefix(p, ".ci/")
 		if !readable || strings.Contains(p, "testdata/") && path.Ext(p) != ".txtar" {
 			continue
 		}
@@ -135,7 +136,8 @@ func TestNamedDocumentsExist(t *testing.T) {
 			continue
 		}
 		for _, name := range document.FindAllString(text, -1) {
-			there, _ := strings.CutPrefix(strings.TrimLeft(name, "./"), "github.com/parallelcl/parallelcl/blob/HEAD/") // in notebooks, which are copied
+			// in notebooks, which are copied
+			there, _ := strings.CutPrefix(strings.TrimLeft(name, "./"), "github.com/parallelcl/parallelcl/blob/HEAD/")
 			if !contains(paths, there) {
 				t.Errorf("%s names %s, which is not there", file, name)
 			}
@@ -189,5 +191,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // folder says whether files lie in a folder of that path, or one that ends with it.
 func folder(paths []string, name string) bool {
 	name = strings.TrimSuffix(name, "/") + "/"
-	return slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, name) || strings.Contains(p, "/"+name) })
+	return slices.ContainsFunc(paths, func(p string) bool {
+		return strings.HasPrefix(p, name) || strings.Contains(p, "/"+name)
+	})
 }

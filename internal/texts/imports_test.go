@@ -103,8 +103,8 @@ var mayImport = map[string]string{
 }
 
 // isTool says whether a package is one of the small tools that packages outside of internal/ may
-// import unasked. The others are the notebook kernel, which code a result is of, the paper's claims,
-// and what only tests import.
+// import unasked. The others are the notebook kernel, which code a result is of, the paper's
+// claims, and what only tests import.
 func isTool(pkg string) bool {
 	return strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "internal/kernel") &&
 		!slices.Contains([]string{"internal/origin", "internal/invented", "internal/must", "internal/paper"}, pkg)
@@ -145,7 +145,8 @@ func TestImports(t *testing.T) {
 // kernelTools are the packages outside of internal/kernel that the notebook kernel needs. It could
 // leave the module with them.
 var kernelTools = []string{
-	"internal/atomicfile", "internal/ctxio", "internal/filelock", "internal/origin", "internal/printable", "internal/regular",
+	"internal/atomicfile", "internal/ctxio", "internal/filelock", "internal/origin", "internal/printable",
+	"internal/regular",
 	"internal/stamp", "internal/tempdir",
 }
 

@@ -45,10 +45,12 @@ func read(t *testing.T, path string) string {
 // TestNamedFilesExist: every file and folder that a document names in backticks is there.
 func TestNamedFilesExist(t *testing.T) {
 	paths := sources(t)
-	named := regexp.MustCompile("`((?:[a-z.][\\w.-]*/)*[\\w.-]+\\.(?:go|md|sh|py|ipynb|txtar)|\\.?[a-z][\\w.-]*/[\\w./-]*)`")
+	named := regexp.MustCompile(
+		"`((?:[a-z.][\\w.-]*/)*[\\w.-]+\\.(?:go|md|sh|py|ipynb|txtar)|\\.?[a-z][\\w.-]*/[\\w./-]*)`")
 	count := 0
 	for _, file := range paths {
-		if file != "README.md" && file != "CONTRIBUTING.md" && !(strings.HasPrefix(file, "docs/") && strings.HasSuffix(file, ".md")) {
+		if file != "README.md" && file != "CONTRIBUTING.md" &&
+			!(strings.HasPrefix(file, "docs/") && strings.HasSuffix(file, ".md")) {
 			continue
 		}
 		for _, name := range named.FindAllStringSubmatch(read(t, file), -1) {

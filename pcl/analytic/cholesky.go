@@ -7,8 +7,8 @@ import (
 
 var errSingular = errors.New("the sums are those of a singular matrix")
 
-// cholesky replaces a symmetric matrix A by the upper triangle U with A = UᵀU. Each entry is changed by one row of U after the
-// other, in their order, on whichever core.
+// cholesky replaces a symmetric matrix A by the upper triangle U with A = UᵀU. Each entry is
+// changed by one row of U after the other, in their order, on whichever core.
 func cholesky(a packed) error {
 	const panel, columns = 64, 512
 	for from := 0; from < a.n; from += panel {
@@ -48,7 +48,8 @@ func (a packed) eliminate(i, from, end, lo, hi int) {
 	}
 }
 
-// solve replaces the right-hand sides b, of which row i has entry i of each, by the solutions of UᵀUx = b.
+// solve replaces the right-hand sides b, of which row i has entry i of each, by the solutions of
+// UᵀUx = b.
 func (a packed) solve(b [][]float64) {
 	const together = 64
 	width := len(b[0])

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// blas adds multiples of vectors. Each entry of such a sum is computed by itself, so that its bits depend neither on the length
-// of the vectors nor on where they are divided.
+// blas adds multiples of vectors. Each entry of such a sum is computed by itself, so that its bits
+// depend neither on the length of the vectors nor on where they are divided.
 var blas gonum.Implementation
 
 // each calls f with 0 to n-1, on all cores. What the calls change must not overlap.
@@ -33,10 +33,12 @@ func each(n int, f func(k int)) {
 	wait.Wait()
 }
 
-// tile is a part of the upper half of a square matrix: the entries of rows [i0,i1) and columns [j0,j1) with i ≤ j.
+// tile is a part of the upper half of a square matrix: the entries of rows [i0,i1) and columns
+// [j0,j1) with i ≤ j.
 type tile struct{ i0, i1, j0, j1 int }
 
-// tiles divides the upper half of rows and columns [from,n) into parts of which each fits the caches.
+// tiles divides the upper half of rows and columns [from,n) into parts of which each fits the
+// caches.
 func tiles(from, n, columns int) (all []tile) {
 	const rows = 64
 	for j := from; j < n; j += columns {

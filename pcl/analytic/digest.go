@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// digest tells sets of samples apart whatever their order: the sum of the hashes of the samples, as four numbers modulo 2⁶⁴.
+// digest tells sets of samples apart whatever their order: the sum of the hashes of the samples, as
+// four numbers modulo 2⁶⁴.
 type digest [4]uint64
 
 func (d *digest) add(class int, x []uint8) {

@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// scale is the length of a feature vector in units of its 8-bit values: an entry of a quarter of the length is 255.
+// scale is the length of a feature vector in units of its 8-bit values: an entry of a quarter of
+// the length is 255.
 const scale = 1020
 
-// Admit returns an error if features cannot be learnt from or predicted with: they must be finite and not negative, as those
-// behind a ReLU are.
+// Admit returns an error if features cannot be learnt from or predicted with: they must be finite
+// and not negative, as those behind a ReLU are.
 func Admit(x []float32) error {
 	for i, v := range x {
 		if !(v >= 0) || math.IsInf(float64(v), 1) {
@@ -19,9 +20,9 @@ func Admit(x []float32) error {
 	return nil
 }
 
-// Quantise writes the 8-bit values of the features of one sample to q, which is as long as x. Bytes, that is, multiples of 1/255
-// up to 1, stay the bytes that they are; other vectors become min(255, round(v/‖v‖·1020)). The result depends on the sample
-// alone.
+// Quantise writes the 8-bit values of the features of one sample to q, which is as long as x.
+// Bytes, that is, multiples of 1/255 up to 1, stay the bytes that they are; other vectors become
+// min(255, round(v/‖v‖·1020)). The result depends on the sample alone.
 func Quantise(x []float32, q []uint8) error {
 	if bytes(x, q) {
 		return nil
@@ -40,7 +41,8 @@ func Quantise(x []float32, q []uint8) error {
 	return nil
 }
 
-// bytes writes the bytes b of which all x are b/255 in float32; it returns false if some x is no such number.
+// bytes writes the bytes b of which all x are b/255 in float32; it returns false if some x is no
+// such number.
 func bytes(x []float32, q []uint8) bool {
 	for i, v := range x {
 		if !(v >= 0 && v <= 1) {

@@ -16,8 +16,8 @@ type Head interface {
 	products() bool
 	// columns are the whole numbers that are added up, and that the weights are for.
 	columns(x [][]uint8) [][]float32
-	// solve returns the weights: of each column for each class, whose order is that of s.ids, and what is added to the class's
-	// score. It may change s.
+	// solve returns the weights: of each column for each class, whose order is that of s.ids, and
+	// what is added to the class's score. It may change s.
 	solve(s *sums) (weights [][]float64, added []float64, err error)
 }
 
@@ -34,7 +34,8 @@ func (ClassMeans) solve(s *sums) ([][]float64, []float64, error) {
 	return w, make([]float64, len(ids)), nil
 }
 
-// LDA is linear discriminant analysis: one covariance for all classes, shrunk by D/(D+n) towards its mean variance.
+// LDA is linear discriminant analysis: one covariance for all classes, shrunk by D/(D+n) towards
+// its mean variance.
 type LDA struct{}
 
 func (LDA) width(d int) int                 { return d }
@@ -73,8 +74,8 @@ func (LDA) solve(s *sums) ([][]float64, []float64, error) {
 	return w, added, nil
 }
 
-// RanPAC is ridge regression on M random features, max(0, xR)/16 with R of ±1 (arXiv 2307.02251). λ is 0.03 of the mean square of
-// a random feature, times n.
+// RanPAC is ridge regression on M random features, max(0, xR)/16 with R of ±1 (arXiv 2307.02251). λ
+// is 0.03 of the mean square of a random feature, times n.
 type RanPAC struct {
 	M    int
 	Seed uint64
@@ -131,7 +132,8 @@ func (h *RanPAC) columns(x [][]uint8) [][]float32 {
 	return out
 }
 
-// project computes entries [lo,hi) of the random features. The sums are below 2²⁴, since there are fewer than 2¹⁶ features.
+// project computes entries [lo,hi) of the random features. The sums are below 2²⁴, since there are
+// fewer than 2¹⁶ features.
 func project(x []uint8, r [][]float32, out []float32, lo, hi int) {
 	for f, v := range x {
 		if v != 0 {

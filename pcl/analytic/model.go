@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Model learns from samples, each of which belongs to a task and to a class, and counts once. Its methods may be called from
-// several goroutines.
+// Model learns from samples, each of which belongs to a task and to a class, and counts once. Its
+// methods may be called from several goroutines.
 type Model struct {
 	head Head
 	keep bool // whether each task's sums are kept
@@ -29,8 +29,8 @@ type Model struct {
 	failed  error         // why the last weights could not be made
 }
 
-// taskSum is what is known of a task: how many samples of each class, a digest of all that does not depend on their order, and
-// its sums, if they are kept.
+// taskSum is what is known of a task: how many samples of each class, a digest of all that does not
+// depend on their order, and its sums, if they are kept.
 type taskSum struct {
 	classes map[int]int
 	digest  digest
@@ -42,8 +42,8 @@ type sample struct {
 	x           []uint8
 }
 
-// New returns a model that has seen nothing. With keep it also keeps the sums of each task, which Unlearn can then take away
-// without the samples.
+// New returns a model that has seen nothing. With keep it also keeps the sums of each task, which
+// Unlearn can then take away without the samples.
 func New(head Head, keep bool) *Model {
 	return &Model{head: head, keep: keep, tasks: map[int]*taskSum{}, solved: -1}
 }
@@ -124,9 +124,10 @@ func (m *Model) keepSums(rows [][]float32) {
 	}
 }
 
-// Unlearn takes away all that a task has added. What is left is, bit by bit, what it would be if the task had never come. samples
-// are the class and the features of all samples that the task added, in any order; nil stands for the kept sums. If they are not
-// the task's, Unlearn returns an error, and nothing changes.
+// Unlearn takes away all that a task has added. What is left is, bit by bit, what it would be if
+// the task had never come. samples are the class and the features of all samples that the task
+// added, in any order; nil stands for the kept sums. If they are not the task's, Unlearn returns an
+// error, and nothing changes.
 func (m *Model) Unlearn(task int, samples iter.Seq2[int, []float32]) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,7 +184,8 @@ func (m *Model) verified(task int, t *taskSum, samples iter.Seq2[int, []float32]
 		all = append(all, sample{task, class, q})
 	}
 	if d != t.digest || !maps.Equal(counts, t.classes) {
-		return nil, fmt.Errorf("these %d samples are not the %d that task %d has added; want exactly those, in any order", len(all), t.n(), task)
+		return nil, fmt.Errorf("these %d samples are not the %d that task %d has added; want exactly those, in any order",
+			len(all), t.n(), task)
 	}
 	return all, nil
 }
@@ -246,8 +248,8 @@ func (m *Model) Weights() (*Weights, error) {
 	return m.latest, nil
 }
 
-// Latest returns the last weights that were made, and whether they are for all samples. If they are not, new ones are being made
-// when it returns. It waits only for the first.
+// Latest returns the last weights that were made, and whether they are for all samples. If they are
+// not, new ones are being made when it returns. It waits only for the first.
 func (m *Model) Latest() (w *Weights, current bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// drawn is a set of samples of classes 0 to 9, two of each task, with features as those behind a ReLU.
+// drawn is a set of samples of classes 0 to 9, two of each task, with features as those behind a
+// ReLU.
 type drawn struct {
 	class []int
 	x     [][]float32
@@ -65,7 +66,8 @@ func eachHead(t *testing.T, f func(t *testing.T, head func() Head)) {
 	}
 }
 
-// hash is of all bits: of the sums, and of the scores of some samples, which follow from the weights.
+// hash is of all bits: of the sums, and of the scores of some samples, which follow from the
+// weights.
 func hash(t *testing.T, m *Model, d drawn) string {
 	t.Helper()
 	h := sha256.New()
@@ -89,8 +91,8 @@ func add(t *testing.T, m *Model, d drawn, order []int) {
 	}
 }
 
-// TestOneHash: 100 orders of the samples, with weights asked for in between, and saved and loaded in between, on one and two
-// cores.
+// TestOneHash: 100 orders of the samples, with weights asked for in between, and saved and loaded
+// in between, on one and two cores.
 func TestOneHash(t *testing.T) {
 	d := draw(600, 70)
 	before := runtime.GOMAXPROCS(0)
@@ -222,7 +224,8 @@ func TestUnlearnAll(t *testing.T) {
 	must.Do(t, m.Add(1, 1, []float32{0.1, 0.2}))
 }
 
-// TestLatest: predictions use the last weights while new ones are made, and say how many samples these have seen.
+// TestLatest: predictions use the last weights while new ones are made, and say how many samples
+// these have seen.
 func TestLatest(t *testing.T) {
 	d := draw(500, 30)
 	m := New(LDA{}, false)

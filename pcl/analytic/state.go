@@ -35,7 +35,8 @@ type savedTask struct {
 	Sums   *savedSums  `json:"sums,omitempty"`
 }
 
-// MarshalJSON returns what the model remembers. It is the same for models that have seen the same samples, in whatever order.
+// MarshalJSON returns what the model remembers. It is the same for models that have seen the same
+// samples, in whatever order.
 func (m *Model) MarshalJSON() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,8 +57,8 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON makes the model what [Model.MarshalJSON] returned of another with the same head. If that is impossible, it changes
-// nothing.
+// UnmarshalJSON makes the model what [Model.MarshalJSON] returned of another with the same head. If
+// that is impossible, it changes nothing.
 func (m *Model) UnmarshalJSON(text []byte) error {
 	var s savedModel
 	if err := json.Unmarshal(text, &s); err != nil {

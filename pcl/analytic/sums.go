@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// block is how many rows of 8-bit values float32 can add the products of: 256·255² is below 2²⁴, up to which it holds all whole
-// numbers.
+// block is how many rows of 8-bit values float32 can add the products of: 256·255² is below 2²⁴, up
+// to which it holds all whole numbers.
 const block = 256
 
-// sums are what a head solves from: the sum of the products of each two features, and for each class the sum of the features and
-// the number of samples. All are whole numbers; below 2⁵³, the limit of some 10¹¹ samples, float64 holds them exactly.
+// sums are what a head solves from: the sum of the products of each two features, and for each
+// class the sum of the features and the number of samples. All are whole numbers; below 2⁵³, the
+// limit of some 10¹¹ samples, float64 holds them exactly.
 type sums struct {
 	gram    packed // without entries for heads that do not need it
 	classes map[int]*classSum
@@ -30,7 +31,8 @@ func newSums(width int, gram bool) *sums {
 	return s
 }
 
-// add adds samples of whole numbers from 0 to 255 to the sums, or takes them from there, where sign is -1.
+// add adds samples of whole numbers from 0 to 255 to the sums, or takes them from there, where sign
+// is -1.
 func (s *sums) add(rows [][]float32, classes []int, sign int) {
 	for i, row := range rows {
 		c := s.classes[classes[i]]

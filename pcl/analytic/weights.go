@@ -20,8 +20,9 @@ type Weights struct {
 // Seen returns how many samples the weights are made from.
 func (w *Weights) Seen() int { return w.seen }
 
-// Linear returns the weights of the 8-bit features, a row for each feature, and what is added to the score of each class, in the
-// order of classes; ok is false if the scores are not linear in them.
+// Linear returns the weights of the 8-bit features, a row for each feature, and what is added to
+// the score of each class, in the order of classes; ok is false if the scores are not linear in
+// them.
 func (w *Weights) Linear() (classes []int, weights [][]float64, added []float64, ok bool) {
 	if _, ok := w.head.(LDA); !ok {
 		return nil, nil, nil, false
@@ -29,8 +30,8 @@ func (w *Weights) Linear() (classes []int, weights [][]float64, added []float64,
 	return slices.Clone(w.classes), clones(w.w), slices.Clone(w.added), true
 }
 
-// ScoreInputs returns, for each of the samples whose features lie in x one after another, the scores of the given classes. That
-// of a class without samples is -Inf, unless all are without.
+// ScoreInputs returns, for each of the samples whose features lie in x one after another, the
+// scores of the given classes. That of a class without samples is -Inf, unless all are without.
 func (w *Weights) ScoreInputs(x []float32, classes []int) ([][]float64, error) {
 	n := len(x) / w.features
 	if n*w.features != len(x) {
@@ -68,8 +69,8 @@ func (w *Weights) ScoreInputs(x []float32, classes []int) ([][]float64, error) {
 	return out, nil
 }
 
-// score returns the scores of all classes that have samples. The columns are added in their order, so that the bits do not depend
-// on what is scored beside the sample.
+// score returns the scores of all classes that have samples. The columns are added in their order,
+// so that the bits do not depend on what is scored beside the sample.
 func (w *Weights) score(columns []float32) []float64 {
 	scores := slices.Clone(w.added)
 	square := 0.0

@@ -1,13 +1,14 @@
 // Package backend opens the compute backend that everything else runs on: XLA on an NVIDIA GPU,
 // XLA on the CPU, or pure Go.
 //
-// With the name "auto", [Open] takes the first one that works, in that order, and says in [Info] which one it
-// took and why. The XLA CPU plugin is installed into the user's cache folder when it is first used. Each
-// process compares it with its known SHA-256 before loading it, and installs it again if it is damaged.
-// Without a network, on another platform or without cgo, the pure-Go backend is used.
+// With the name "auto", [Open] takes the first one that works, in that order, and says in [Info]
+// which one it took and why. The XLA CPU plugin is installed into the user's cache folder when it
+// is first used. Each process compares it with its known SHA-256 before loading it, and installs it
+// again if it is damaged. Without a network, on another platform or without cgo, the pure-Go
+// backend is used.
 //
-// XLA runs on linux/amd64, where all of it is tested, and on linux/arm64 on the CPU, where the plugin's
-// installation, its loading and small programs were tested under emulation.
+// XLA runs on linux/amd64, where all of it is tested, and on linux/arm64 on the CPU, where the
+// plugin's installation, its loading and small programs were tested under emulation.
 package backend
 
 import (
@@ -40,8 +41,8 @@ const (
 // More threads or clients than these are typing errors: no machine has them.
 const maxCount = 1024
 
-// envSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
-// backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
+// envSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA
+// CPU backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
 const envSeparate = "PARALLELCL_SEPARATE_MEMORY"
 
 // Options say which backend to open and how. The zero value opens the best one available.
@@ -54,17 +55,20 @@ type Options struct {
 	Threads int
 	// Clients is the number of XLA CPU clients to open. Each has its own thread pool and computes
 	// at the same time as the others, which is how several small programs use several cores: see
-	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads or
-	// PARALLELCL_SEPARATE_MEMORY are given. The GPU and the pure-Go backend ignore it.
+	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if
+	// Threads or PARALLELCL_SEPARATE_MEMORY are given. The GPU and the pure-Go backend ignore it.
 	Clients int
-	// Vectors says which vector instructions XLA uses on a CPU: "native" (or empty) or [AVX2]. A process keeps to what its
-	// first client used. Processors without AVX-512, the GPU and the pure-Go backend ignore it.
+	// Vectors says which vector instructions XLA uses on a CPU: "native" (or empty) or [AVX2]. A
+	// process keeps to what its first client used. Processors without AVX-512, the GPU and the
+	// pure-Go backend ignore it.
 	Vectors string
-	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
-	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly. Without it,
-	// NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the variable has a value; NVIDIA's libraries read it once.
+	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions
+	// become faster, parameters and sums stay in float32, and the conflict between gradients is
+	// known less exactly. Without it, NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the
+	// variable has a value; NVIDIA's libraries read it once.
 	TF32 bool
-	// Verify compares the files of an installed plugin with their SHA-256, where otherwise their sizes and times are compared.
+	// Verify compares the files of an installed plugin with their SHA-256, where otherwise their
+	// sizes and times are compared.
 	Verify bool
 	// Progress receives progress bars and notices; nil means silence.
 	Progress io.Writer
@@ -93,8 +97,8 @@ func (i Info) String() string {
 	return s + "): " + i.Reason
 }
 
-// Backend is an open compute backend and its description. Close it when none of its tensors and executables
-// is needed any more.
+// Backend is an open compute backend and its description. Close it when none of its tensors and
+// executables is needed any more.
 type Backend struct {
 	compute.Backend
 	Info  Info
@@ -116,9 +120,9 @@ func (b *Backend) Close() (err error) {
 	return err
 }
 
-// Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU and pure Go
-// in this order; Info.Reason says why it did not take one. A backend that was asked for by name is never replaced
-// by another one: if it fails, that is the error.
+// Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU
+// and pure Go in this order; Info.Reason says why it did not take one. A backend that was asked for
+// by name is never replaced by another one: if it fails, that is the error.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
@@ -182,7 +186,8 @@ func reason(o Options, failed []error) string {
 	return text
 }
 
-// mostClients is for how many cores clients are opened by default: a step has few rows, and each client compiles for itself.
+// mostClients is for how many cores clients are opened by default: a step has few rows, and each
+// client compiles for itself.
 const mostClients = 8
 
 // clients returns the number of XLA CPU clients.

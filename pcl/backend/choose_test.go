@@ -49,7 +49,8 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	}
 }
 
-// TestNamedBackend: a backend that was asked for by name is not replaced by another, and the notice about a slow one is left out.
+// TestNamedBackend: a backend that was asked for by name is not replaced by another, and the notice
+// about a slow one is left out.
 func TestNamedBackend(t *testing.T) {
 	offline := errors.New("offline")
 	_, err := open(context.Background(), Options{Name: XLACPU}, fakeDrivers(nil, offline, nil))
@@ -57,13 +58,15 @@ func TestNamedBackend(t *testing.T) {
 		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
 	}
 	var notice bytes.Buffer
-	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
+	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice},
+		fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
 	if b.Info.Name != Go || b.Info.Reason != "asked for by name" || notice.Len() > 0 {
 		t.Errorf("%+v, notice %q", b.Info, notice.String())
 	}
 }
 
-// TestFailures: all reasons are in the error, a panic of the library is one, and a cancelled installation does not fall back.
+// TestFailures: all reasons are in the error, a panic of the library is one, and a cancelled
+// installation does not fall back.
 func TestFailures(t *testing.T) {
 	a, b, c := errors.New("one"), errors.New("two"), errors.New("three")
 	_, err := open(context.Background(), Options{Name: Auto}, fakeDrivers(a, b, c))
@@ -72,7 +75,8 @@ func TestFailures(t *testing.T) {
 	}
 	all := fakeDrivers(a, nil, nil)
 	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
-	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go || !strings.Contains(o.Info.Reason, "segment 7") {
+	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go ||
+		!strings.Contains(o.Info.Reason, "segment 7") {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

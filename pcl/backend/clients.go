@@ -8,10 +8,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// Clients returns the clients of the backend, the first of which is b.Backend itself. A client computes
-// one program at a time. There are several only where XLA computes
-// on the CPU ([Options].Clients): programs that are compiled for different clients then compute at the same time, on
-// different cores, and each client reads a [Copy] of what another one wrote.
+// Clients returns the clients of the backend, the first of which is b.Backend itself. A client
+// computes one program at a time. There are several only where XLA computes on the CPU
+// ([Options].Clients): programs that are compiled for different clients then compute at the same
+// time, on different cores, and each client reads a [Copy] of what another one wrote.
 func (b *Backend) Clients() []compute.Backend {
 	return append([]compute.Backend{b.Backend}, b.more...)
 }
@@ -35,7 +35,8 @@ func (b *Backend) addClients(n int, open func() (*Backend, error)) error {
 	return nil
 }
 
-// Client is the client that a backend stands for: what the buffers that it makes call their backend.
+// Client is the client that a backend stands for: what the buffers that it makes call their
+// backend.
 func Client(b compute.Backend) compute.Backend {
 	if whole, ok := b.(*Backend); ok {
 		return whole.Backend
@@ -43,7 +44,8 @@ func Client(b compute.Backend) compute.Backend {
 	return b
 }
 
-// Copy returns a buffer of a client with the values of a buffer of another client, both of which share memory with the host.
+// Copy returns a buffer of a client with the values of a buffer of another client, both of which
+// share memory with the host.
 func Copy(to compute.Backend, of compute.Buffer) (compute.Buffer, error) {
 	shape, err := of.Shape()
 	if err != nil {

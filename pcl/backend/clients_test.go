@@ -85,8 +85,8 @@ func TestClientsNeedSharedMemory(t *testing.T) {
 	}
 }
 
-// TestCopy hands values from client to client, as a step of training does: what the host wrote, what the first client computed, what
-// the second one computed from that.
+// TestCopy hands values from client to client, as a step of training does: what the host wrote,
+// what the first client computed, what the second one computed from that.
 func TestCopy(t *testing.T) {
 	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Clients: 2})
 	first, second := b.Clients()[0], b.Clients()[1]

@@ -16,7 +16,8 @@ import (
 // cudaPluginEnv names the environment variable that points at a CUDA plugin.
 const cudaPluginEnv = "PARALLELCL_CUDA_PLUGIN"
 
-// cudaPlugin is JAX's plugin. Its libraries, gigabytes, are whatever versions JAX asks for: the index lists them.
+// cudaPlugin is JAX's plugin. Its libraries, gigabytes, are whatever versions JAX asks for: the
+// index lists them.
 var cudaPlugin = plugin{
 	Package: "jax-cuda13-pjrt", Version: "0.12.0.1", Platform: linuxAMD64,
 	SHA256:    "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
@@ -44,9 +45,9 @@ func hasNVIDIA() bool {
 	return err == nil || installer.HasNvidiaGPU()
 }
 
-// cudaFile is the CUDA plugin: in this order, that which the environment names, ours, that of an installed JAX, or a new
-// installation. A file that the environment names is returned without a check: if it does not exist, the error of opening it is
-// the one that the user should read.
+// cudaFile is the CUDA plugin: in this order, that which the environment names, ours, that of an
+// installed JAX, or a new installation. A file that the environment names is returned without a
+// check: if it does not exist, the error of opening it is the one that the user should read.
 func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
 	if thisPlatform != cudaPlatform {
 		return "", errNoCUDAHere
@@ -82,8 +83,8 @@ func pythonPaths(ctx context.Context) (dirs []string) {
 	return dirs
 }
 
-// cudaDataDir is the folder of CUDA's own libraries (libdevice, ptxas) that belongs to a plugin; "" if it is
-// not beside the plugin, so that XLA has to find a CUDA installed on the system.
+// cudaDataDir is the folder of CUDA's own libraries (libdevice, ptxas) that belongs to a plugin; ""
+// if it is not beside the plugin, so that XLA has to find a CUDA installed on the system.
 func cudaDataDir(plugin string) string {
 	for _, nvidia := range []string{
 		filepath.Join(filepath.Dir(plugin), "..", "..", "nvidia"), // site-packages

@@ -122,7 +122,8 @@ func TestInstallCUDA(t *testing.T) {
 	}
 }
 
-// TestInstallCUDARefuses: all is installed or nothing; a wheel of the index must not write elsewhere, nor be a bomb.
+// TestInstallCUDARefuses: all is installed or nothing; a wheel of the index must not write
+// elsewhere, nor be a bomb.
 func TestInstallCUDARefuses(t *testing.T) {
 	before := wheelLimits
 	wheelLimits.Bytes = 1 << 20

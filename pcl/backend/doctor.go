@@ -45,7 +45,8 @@ type matmul struct {
 	GFLOPS  float64 `json:"gflops"`  // 10⁹ floating-point operations per second, 2N³ per product
 }
 
-// matmulSizes are the sides of the square matrices that Doctor multiplies, and matmulRuns how often it does.
+// matmulSizes are the sides of the square matrices that Doctor multiplies, and matmulRuns how often
+// it does.
 var matmulSizes = []int{512, 1024}
 
 const matmulRuns = 7

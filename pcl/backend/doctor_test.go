@@ -21,7 +21,8 @@ func TestDoctor(t *testing.T) {
 	if r.Error != "" || r.Chosen != Go {
 		t.Errorf("chosen %q, error %q", r.Chosen, r.Error)
 	}
-	if r.Go != runtime.Version() || r.OS != runtime.GOOS || r.Arch != runtime.GOARCH || r.Cores < 1 || r.CPU == "" || r.CacheDir == "" {
+	if r.Go != runtime.Version() || r.OS != runtime.GOOS || r.Arch != runtime.GOARCH || r.Cores < 1 || r.CPU == "" ||
+		r.CacheDir == "" {
 		t.Errorf("%+v", r)
 	}
 	if runtime.GOOS == "linux" && (r.Memory <= 0 || r.Free <= 0 || r.Free > r.Memory) {

@@ -10,8 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestGoDoesNotDeadlock: the default configuration of the pure-Go backend does on this graph, with many independent
-// products that are large enough to be cut up, on two cores. It would never answer.
+// TestGoDoesNotDeadlock: the default configuration of the pure-Go backend does on this graph, with
+// many independent products that are large enough to be cut up, on two cores. It would never
+// answer.
 func TestGoDoesNotDeadlock(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2} {

@@ -119,7 +119,8 @@ func newest(ctx context.Context, d installer.PipDependency, platform *regexp.Reg
 	}
 	version := ""
 	for v := range index.Releases {
-		if r, ok := index.file(v, platform); ok && d.IsValid(v) && (version == "" || installer.PipCompareVersion(v, version) > 0) {
+		if r, ok := index.file(v, platform); ok && d.IsValid(v) &&
+			(version == "" || installer.PipCompareVersion(v, version) > 0) {
 			best, version = r, v
 		}
 	}

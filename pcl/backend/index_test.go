@@ -20,11 +20,12 @@ import (
 // fakeIndex is a package index with wheels, for tests without a network.
 type fakeIndex struct {
 	*httptest.Server
-	wheels    map[string][]byte   // by package name
-	requires  map[string][]string // by package name
-	mu        sync.Mutex
-	serve     func(w http.ResponseWriter, data []byte) // how a wheel is sent
-	answer    func(w http.ResponseWriter) bool         // says something else than the index would; nil or false: it does not
+	wheels   map[string][]byte   // by package name
+	requires map[string][]string // by package name
+	mu       sync.Mutex
+	serve    func(w http.ResponseWriter, data []byte) // how a wheel is sent
+	// says something else than the index would; nil or false: it does not
+	answer    func(w http.ResponseWriter) bool
 	downloads atomic.Int32
 }
 

@@ -21,14 +21,17 @@ import (
 	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
-// plugin is a plugin of XLA, which is installed from wheels, the archives of Python's package index.
+// plugin is a plugin of XLA, which is installed from wheels, the archives of Python's package
+// index.
 type plugin struct {
 	Package, Version string
 	Platform         *regexp.Regexp // of the wheel's name
 	SHA256           string         // of the wheel
 	File             string         // pattern of its path in the folder where it is installed
-	FileSHA256       string         // of that file, which then is all that the wheel is for; empty where the whole of it is unpacked
-	Libraries        string         // package whose requirements are the libraries of NVIDIA that it needs
+	// of that file, which then is all that the wheel is for; empty where the whole of it is
+	// unpacked
+	FileSHA256 string
+	Libraries  string // package whose requirements are the libraries of NVIDIA that it needs
 }
 
 // The names of Python wheels that run on a platform.
@@ -37,8 +40,8 @@ var (
 	linuxARM64 = regexp.MustCompile(`-manylinux.*aarch64\.whl$`)
 )
 
-// cpuPlugins are the XLA CPU plugins by platform: OpenXLA's official builds. The tests of this library run
-// with that for linux/amd64.
+// cpuPlugins are the XLA CPU plugins by platform: OpenXLA's official builds. The tests of this
+// library run with that for linux/amd64.
 var cpuPlugins = map[string]plugin{
 	"linux/amd64": {
 		Package: "xla-cpu-pjrt", Version: "0.0.1", Platform: linuxAMD64, File: "xla_cpu_pjrt.so",
@@ -57,8 +60,8 @@ const thisPlatform = runtime.GOOS + "/" + runtime.GOARCH
 
 var cpuPlugin = cpuPlugins[thisPlatform]
 
-// folder is where the plugin is installed. That for CUDA is laid out like Python's site-packages, because the plugin looks
-// for its libraries relative to itself.
+// folder is where the plugin is installed. That for CUDA is laid out like Python's site-packages,
+// because the plugin looks for its libraries relative to itself.
 func (p plugin) folder(cache string) string {
 	return filepath.Join(cache, "plugins", p.Package+"-"+p.Version)
 }
@@ -66,8 +69,9 @@ func (p plugin) folder(cache string) string {
 // stampsFile in the folder of an installed plugin has the stamps of its files.
 const stampsFile = ".stamps.json"
 
-// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or crash; so the files of a plugin
-// that we have installed are compared with their stamps, for which 259 MB are read only where times differ or whole is set.
+// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or
+// crash; so the files of a plugin that we have installed are compared with their stamps, for which
+// 259 MB are read only where times differ or whole is set.
 func (p plugin) in(ctx context.Context, dir string, whole bool) (string, error) {
 	found, _ := fs.Glob(os.DirFS(dir), p.File)
 	if len(found) == 0 {
@@ -97,8 +101,9 @@ func writeStamps(dir string, files stamp.Files) error {
 	return atomicfile.WriteBytes(filepath.Join(dir, stampsFile), data)
 }
 
-// installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged. Any
-// number of processes may call it at the same time: one installs, the others wait.
+// installed returns the plugin's file in the cache folder of o. It installs it first if it is not
+// there or is damaged. Any number of processes may call it at the same time: one installs, the
+// others wait.
 func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) {
 	if o.cache == "" {
 		return "", errors.New("no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")

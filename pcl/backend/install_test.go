@@ -28,7 +28,8 @@ func fakeInstall(t *testing.T) (*fakeIndex, plugin, string) {
 }
 
 func tinyPlugin(wheelSHA string) plugin {
-	return plugin{Package: "tiny-cpu", Version: fakeVersion, Platform: linuxAMD64, SHA256: wheelSHA, File: "tiny.so", FileSHA256: hexSHA256(fakeContent)}
+	return plugin{Package: "tiny-cpu", Version: fakeVersion, Platform: linuxAMD64, SHA256: wheelSHA, File: "tiny.so",
+		FileSHA256: hexSHA256(fakeContent)}
 }
 
 // tried returns the error with which installed ends.
@@ -74,7 +75,8 @@ func entries(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// TestInstall: whatever a killed installation or a bad disk left, the plugin is installed, and once.
+// TestInstall: whatever a killed installation or a bad disk left, the plugin is installed, and
+// once.
 func TestInstall(t *testing.T) {
 	const folder = "tiny-cpu-" + fakeVersion
 	for name, c := range map[string]struct {
@@ -136,9 +138,11 @@ func TestInstallRefuses(t *testing.T) {
 		"another wheel in the index": func(_ *fakeIndex, p *plugin) { p.SHA256 = strings.Repeat("0", 64) },
 		"unknown package":            func(_ *fakeIndex, p *plugin) { p.Package = "none" },
 		"unknown version":            func(_ *fakeIndex, p *plugin) { p.Version = "9" },
-		"changed on the way":         serve(func(w http.ResponseWriter, data []byte) { w.Write(append([]byte("X"), data[1:]...)) }),
-		"not found":                  serve(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) }),
-		"an endless wheel":           serve(func(w http.ResponseWriter, data []byte) { endless(w, data[1:]) }),
+		"changed on the way": serve(func(w http.ResponseWriter, data []byte) {
+			w.Write(append([]byte("X"), data[1:]...))
+		}),
+		"not found":        serve(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) }),
+		"an endless wheel": serve(func(w http.ResponseWriter, data []byte) { endless(w, data[1:]) }),
 		"an endless index": func(x *fakeIndex, _ *plugin) {
 			x.answer = func(w http.ResponseWriter) bool {
 				endless(w, append([]byte(`{"info":{"summary":"`), make([]byte, 1<<16)...))
@@ -153,7 +157,8 @@ func TestInstallRefuses(t *testing.T) {
 			if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
 				t.Fatal("no error")
 			}
-			if left := strings.TrimSuffix(entries(t, dir), " tiny-cpu-1.2.3.whl"); left != ".lock" { // from which the next goes on
+			// from which the next goes on
+			if left := strings.TrimSuffix(entries(t, dir), " tiny-cpu-1.2.3.whl"); left != ".lock" {
 				t.Errorf("left behind: %s", left)
 			}
 		})
@@ -190,27 +195,31 @@ func TestDamagedPlugin(t *testing.T) {
 	must.Do(t, os.WriteFile(file, flipped(fakeContent), 0o644))
 	var notice bytes.Buffer
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
-	if _, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice}); err == nil || strings.Count(notice.String(), file) != 1 {
+	if _, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice}); err == nil ||
+		strings.Count(notice.String(), file) != 1 {
 		t.Errorf("offline: error %v, said %q", err, &notice)
 	}
 	x.answer = nil
 	mustInstall(t, p, dir)
 }
 
-// What was damaged since its installation is installed again: what its size or time shows at once, and the rest when it is verified.
+// What was damaged since its installation is installed again: what its size or time shows at once,
+// and the rest when it is verified.
 func TestDamagedSince(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(dir, file string) error
 		verify bool // else it is not noticed
 		more   int32
 	}{
-		"nothing":                 {damage: func(string, string) error { return nil }},
-		"nothing, verified":       {damage: func(string, string) error { return nil }, verify: true},
-		"cut":                     {damage: func(_, file string) error { return os.Truncate(file, 100) }, more: 1},
-		"a bit, in silence":       {damage: func(_, file string) error { return flip(file) }},
-		"a bit, verified":         {damage: func(_, file string) error { return flip(file) }, verify: true, more: 1},
-		"only touched":            {damage: func(_, file string) error { return os.Chtimes(file, time.Time{}, time.Now()) }},
-		"the stamps":              {damage: func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, stampsFile), []byte("{"), 0o644) }},
+		"nothing":           {damage: func(string, string) error { return nil }},
+		"nothing, verified": {damage: func(string, string) error { return nil }, verify: true},
+		"cut":               {damage: func(_, file string) error { return os.Truncate(file, 100) }, more: 1},
+		"a bit, in silence": {damage: func(_, file string) error { return flip(file) }},
+		"a bit, verified":   {damage: func(_, file string) error { return flip(file) }, verify: true, more: 1},
+		"only touched":      {damage: func(_, file string) error { return os.Chtimes(file, time.Time{}, time.Now()) }},
+		"the stamps": {damage: func(dir, _ string) error {
+			return os.WriteFile(filepath.Join(dir, stampsFile), []byte("{"), 0o644)
+		}},
 		"gone, but for its stamp": {damage: func(_, file string) error { return os.Remove(file) }, more: 1},
 	} {
 		for kind, whole := range map[string]bool{"one file": false, "a folder": true} {
@@ -273,7 +282,8 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var notice bytes.Buffer
-	if _, err := lockPlugins(ctx, Options{cache: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
+	if _, err := lockPlugins(ctx, Options{cache: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) ||
+		notice.Len() == 0 {
 		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestVectors: AVX2 limits what XLA and oneDNN read and leaves the user's other options; otherwise the environment decides, and
-// only with both limits have results the bits of AVX2.
+// TestVectors: AVX2 limits what XLA and oneDNN read and leaves the user's other options; otherwise
+// the environment decides, and only with both limits have results the bits of AVX2.
 func TestVectors(t *testing.T) {
 	t.Cleanup(func() { wide = false })
 	const both, wider = "--xla_cpu_max_isa=AVX2", "--xla_cpu_max_isa=AVX512"
@@ -31,8 +31,10 @@ func TestVectors(t *testing.T) {
 		t.Setenv(isaEnv, c.one)
 		t.Setenv(isaOld, c.old)
 		got, err := setVectors(c.vectors, c.found)
-		if flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); err != nil || got != c.want || flags != c.wantFlags || one != c.wantOne {
-			t.Errorf("%s: %q with XLA_FLAGS=%q and %s=%q, want %q, %q, %q; error %v", c.name, got, flags, isaEnv, one, c.want, c.wantFlags, c.wantOne, err)
+		if flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); err != nil || got != c.want || flags != c.wantFlags ||
+			one != c.wantOne {
+			t.Errorf("%s: %q with XLA_FLAGS=%q and %s=%q, want %q, %q, %q; error %v", c.name, got, flags, isaEnv, one, c.want,
+				c.wantFlags, c.wantOne, err)
 		}
 		if XLAFlags() != c.given {
 			t.Errorf("%s: the user's options are %q, want %q", c.name, XLAFlags(), c.given)

@@ -12,16 +12,18 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuModel names the processor and what tells it from others that round differently: its type, since virtual machines give
-// different processors the same name, and what the caller adds, such as [vectors] and [cache].
+// cpuModel names the processor and what tells it from others that round differently: its type,
+// since virtual machines give different processors the same name, and what the caller adds, such as
+// [vectors] and [cache].
 func cpuModel(more ...string) string { return cpuNamed(procFields("/proc/cpuinfo"), more...) }
 
-// usual are the data caches for which older programs had XLA's CPU results computed. A device's name leaves them out.
+// usual are the data caches for which older programs had XLA's CPU results computed. A device's
+// name leaves them out.
 var usual = map[string]string{"L1": "32K", "L2": "512K"}
 
-// cache names one of the processor's data caches if it changes the bits of XLA's products: Eigen cuts sums into pieces that fit L1,
-// and convolutions also by L2. It is empty for the usual size, where the size is not known, and on other architectures, where Eigen
-// takes constants.
+// cache names one of the processor's data caches if it changes the bits of XLA's products: Eigen
+// cuts sums into pieces that fit L1, and convolutions also by L2. It is empty for the usual size,
+// where the size is not known, and on other architectures, where Eigen takes constants.
 func cache(level string) string {
 	index := map[string]string{"L1": "0", "L2": "2"}[level]
 	size, _ := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index" + index + "/size")
@@ -35,8 +37,8 @@ func cacheNamed(arch, level, size string) string {
 	return level + " " + strings.TrimSuffix(size, "K") + " KB"
 }
 
-// vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor
-// is not of the amd64 architecture, or has none of these.
+// vectors names the widest vector instructions that programs can use here, for which XLA compiles;
+// empty if the processor is not of the amd64 architecture, or has none of these.
 func vectors() string {
 	switch {
 	case cpu.X86.HasAVX512F:
@@ -55,7 +57,8 @@ func cpuNamed(fields map[string]string, more ...string) string {
 	var which []string
 	for _, f := range []struct{ key, word string }{
 		{"cpu family", "family"}, {"model", "model"}, {"stepping", "stepping"}, // amd64
-		{"CPU implementer", "implementer"}, {"CPU part", "part"}, {"CPU variant", "variant"}, {"CPU revision", "revision"}, // arm64
+		// arm64
+		{"CPU implementer", "implementer"}, {"CPU part", "part"}, {"CPU variant", "variant"}, {"CPU revision", "revision"},
 	} {
 		if v := fields[f.key]; v != "" {
 			which = append(which, f.word+" "+v)
@@ -79,8 +82,8 @@ func memoryBytes() (total, available int64) {
 	return bytes("MemTotal"), bytes("MemAvailable")
 }
 
-// procFields are the "key : value" lines of a file up to an empty line, which separates processors; none if it cannot be
-// read.
+// procFields are the "key : value" lines of a file up to an empty line, which separates processors;
+// none if it cannot be read.
 func procFields(path string) map[string]string {
 	fields := map[string]string{}
 	f, err := os.Open(path)

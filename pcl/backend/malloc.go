@@ -19,7 +19,7 @@ import "C"
 
 import "sync"
 
-// keepFreedMemory tells the C library to keep what the plugin frees for its next buffers. A training
-// step allocates and frees the same few hundred kilobytes again and again; returned to the system
-// each time, they cost a quarter of an MLP's step in page faults.
+// keepFreedMemory tells the C library to keep what the plugin frees for its next buffers. A
+// training step allocates and frees the same few hundred kilobytes again and again; returned to the
+// system each time, they cost a quarter of an MLP's step in page faults.
 var keepFreedMemory = sync.OnceFunc(func() { C.keep_freed_memory() })

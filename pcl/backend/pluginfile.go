@@ -30,8 +30,8 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 )
 
-// The PJRT C API versions that the binding's function table fits. The table was last rearranged in 0.57. The
-// binding does not check the version and would call whatever pointer is in the place.
+// The PJRT C API versions that the binding's function table fits. The table was last rearranged in
+// 0.57. The binding does not check the version and would call whatever pointer is in the place.
 const (
 	apiMajor    = 0
 	apiMinMinor = 57
@@ -46,8 +46,9 @@ type pluginFile struct {
 // loaded are the plugins by kind and path. XLA cannot be unloaded. [xlaMu] guards them.
 var loaded = map[string]pluginFile{}
 
-// load loads a plugin file, once. The binding takes a plugin to be for CUDA, or for the CPU, if these words are anywhere in its
-// path, even in the name of a home folder. So it gets the plugin under a name that has only the right word.
+// load loads a plugin file, once. The binding takes a plugin to be for CUDA, or for the CPU, if
+// these words are anywhere in its path, even in the name of a home folder. So it gets the plugin
+// under a name that has only the right word.
 func load(kind, path string) (pluginFile, error) {
 	if p, ok := loaded[kind+path]; ok {
 		return p, nil
@@ -57,7 +58,8 @@ func load(kind, path string) (pluginFile, error) {
 		return pluginFile{}, err
 	}
 	p := pluginFile{
-		name: fmt.Sprintf("/%s/%d", strings.TrimPrefix(kind, "xla-"), len(loaded)), // an absolute path, which the binding does not search
+		// an absolute path, which the binding does not search
+		name: fmt.Sprintf("/%s/%d", strings.TrimPrefix(kind, "xla-"), len(loaded)),
 		api:  fmt.Sprintf("%d.%d", api.major, api.minor),
 	}
 	if api.major != apiMajor || api.minor < apiMinMinor {

@@ -22,7 +22,8 @@ static struct {
 extern int elsewhere;
 void* NAME(void) { return RESULT; }`
 
-// TestForeignPluginFiles: what is no plugin, and plugins that would crash the process, are errors that name the file.
+// TestForeignPluginFiles: what is no plugin, and plugins that would crash the process, are errors
+// that name the file.
 func TestForeignPluginFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -37,7 +38,8 @@ func TestForeignPluginFiles(t *testing.T) {
 	source := write("fake.c", fakePlugin)
 	gcc, none := exec.LookPath("gcc")
 	for name, flag := range map[string]string{
-		"ordinary library": "-DNAME=Other", "returns nothing": "-DRESULT=NULL", "other major": "-DMAJOR=1", "too old": "-DMINOR=56",
+		"ordinary library": "-DNAME=Other", "returns nothing": "-DRESULT=NULL", "other major": "-DMAJOR=1",
+		"too old":        "-DMINOR=56",
 		"missing symbol": "-DRESULT=(&elsewhere)",
 	} {
 		if none != nil {
@@ -56,7 +58,8 @@ func TestForeignPluginFiles(t *testing.T) {
 		files[name] = args[3]
 	}
 	for name, file := range files {
-		for kind, open := range map[string]func(string, Options) (*Backend, error){XLACPU: openCPUPlugin, XLACUDA: openCUDAPlugin} {
+		for kind, open := range map[string]func(string, Options) (*Backend, error){XLACPU: openCPUPlugin,
+			XLACUDA: openCUDAPlugin} {
 			b, err := open(file, Options{})
 			b.Close()
 			if err == nil || !strings.Contains(err.Error(), file) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// OtherProcessor says why a result of [XLACPU] can have other bits on the processor now than on the one then, by their names
-// ([Info].Device). It is empty if both have the same name.
+// OtherProcessor says why a result of [XLACPU] can have other bits on the processor now than on the
+// one then, by their names ([Info].Device). It is empty if both have the same name.
 func OtherProcessor(then, now string) string {
 	if then == now {
 		return ""
@@ -24,8 +24,8 @@ func OtherProcessor(then, now string) string {
 	return strings.Join(differ, ", ")
 }
 
-// traits are a processor's vendor, vector instructions and caches. A name with vector instructions and without caches stands for
-// the [usual] ones; older names tell neither.
+// traits are a processor's vendor, vector instructions and caches. A name with vector instructions
+// and without caches stands for the [usual] ones; older names tell neither.
 func traits(device string) [4]string {
 	name, about, _ := strings.Cut(device, " (")
 	vendor, _, _ := strings.Cut(name, " ")

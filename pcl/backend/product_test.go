@@ -15,9 +15,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestProductBits: a product has the same bits on processors with AVX2 and an L1 data cache of 32 KB. Others may round otherwise. On one
-// kind, an AMD EPYC of family 25, model 1, this product has other bits, for a reason that is not known, although runs of the published
-// results have the same bits there.
+// TestProductBits: a product has the same bits on processors with AVX2 and an L1 data cache of 32
+// KB. Others may round otherwise. On one kind, an AMD EPYC of family 25, model 1, this product has
+// other bits, for a reason that is not known, although runs of the published results have the same
+// bits there.
 func TestProductBits(t *testing.T) {
 	w := vectors()
 	comparable := (w == "AVX2" || w == "AVX-512") && cache("L1") == ""
@@ -32,8 +33,10 @@ func TestProductBits(t *testing.T) {
 	defer product.FinalizeAll()
 	hash := sha256.New()
 	must.Do(t, binary.Write(hash, binary.LittleEndian, tensors.MustCopyFlatData[float32](product)))
-	const want, zen3 = "4c4153cb80fc74d2eb80d0e866a4c5f98729bbc8a8c25942815bb4239e7955d1", "7a92c04f323041804988021ce36b2db34922eae1b0eb4f65113c95f5778fff75"
-	if got := hex.EncodeToString(hash.Sum(nil)); comparable && got != want && !(got == zen3 && strings.Contains(b.Info.Device, "family 25 model 1 ")) {
+	const want, zen3 = "4c4153cb80fc74d2eb80d0e866a4c5f98729bbc8a8c25942815bb4239e7955d1",
+		"7a92c04f323041804988021ce36b2db34922eae1b0eb4f65113c95f5778fff75"
+	if got := hex.EncodeToString(hash.Sum(nil)); comparable && got != want &&
+		!(got == zen3 && strings.Contains(b.Info.Device, "family 25 model 1 ")) {
 		t.Errorf("the product's SHA-256 is %s on %s, want %s", got, b.Info.Device, want)
 	}
 }

@@ -21,10 +21,11 @@ import "C"
 
 import "runtime"
 
-// withoutSignals calls start on a thread that blocks signals, so that the threads that it begins block them too.
-// The product of matrices in oneDNN before April 2026 points the stack pointer into the heap, and a signal that reaches such a
-// thread then overwrites the heap (https://github.com/uxlfoundation/oneDNN/issues/4845). Go's profiler sends them many.
-// The threads of Go itself are safe: they handle signals on a stack of their own.
+// withoutSignals calls start on a thread that blocks signals, so that the threads that it begins
+// block them too. The product of matrices in oneDNN before April 2026 points the stack pointer into
+// the heap, and a signal that reaches such a thread then overwrites the heap
+// (https://github.com/uxlfoundation/oneDNN/issues/4845). Go's profiler sends them many. The threads
+// of Go itself are safe: they handle signals on a stack of their own.
 func withoutSignals(start func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -17,13 +17,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestSignalsOfPools: signals do not reach the threads that compute, except those of their own faults.
+// TestSignalsOfPools: signals do not reach the threads that compute, except those of their own
+// faults.
 func TestSignalsOfPools(t *testing.T) {
 	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Threads: 2}))
 	pool := poolThreads(t)
 	for _, thread := range pool {
 		blocked := must.Get(strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64))(t)
-		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGSEGV: false, syscall.SIGABRT: false} {
+		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true,
+			syscall.SIGSEGV: false, syscall.SIGABRT: false} {
 			if got := blocked>>(s-1)&1 == 1; got != want {
 				t.Errorf("%s: signal %v is blocked: %t, want %t", thread, s, got, want)
 			}
@@ -34,8 +36,8 @@ func TestSignalsOfPools(t *testing.T) {
 	}
 }
 
-// TestProfiled: products that are computed while Go's profiler interrupts the process leave the heap as it is. Where the
-// signals reached the pool, this ended the process.
+// TestProfiled: products that are computed while Go's profiler interrupts the process leave the
+// heap as it is. Where the signals reached the pool, this ended the process.
 func TestProfiled(t *testing.T) {
 	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t)})
 	convolve := graph.MustNewExec(b, func(x, k *graph.Node) *graph.Node {

@@ -19,10 +19,12 @@ import (
 
 func init() { pjrtenv.Restore() }
 
-// xlaMu guards the process environment, through which plugins take some of their settings, and the loaded plugins.
+// xlaMu guards the process environment, through which plugins take some of their settings, and the
+// loaded plugins.
 var xlaMu sync.Mutex
 
-// openXLA opens a client of the plugin file of info and completes info. config and options are the binding's.
+// openXLA opens a client of the plugin file of info and completes info. config and options are the
+// binding's.
 func openXLA(info Info, config string, options pjrt.NamedValuesMap) (_ *Backend, err error) {
 	xlaMu.Lock()
 	defer xlaMu.Unlock()
@@ -32,7 +34,8 @@ func openXLA(info Info, config string, options pjrt.NamedValuesMap) (_ *Backend,
 		return nil, err
 	}
 	if info.Name == XLACPU {
-		defer setEnv("NPROC", strconv.Itoa(info.Threads))() // the plugin reads it when it creates a client, which has threads of its own
+		// the plugin reads it when it creates a client, which has threads of its own
+		defer setEnv("NPROC", strconv.Itoa(info.Threads))()
 	}
 	var b *xla.Backend
 	withoutSignals(func() {
@@ -82,7 +85,8 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	if os.Getenv(envSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used, Threads: max(o.Threads, 1)}
+	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used,
+		Threads: max(o.Threads, 1)}
 	open := func() (*Backend, error) { return openXLA(info, settings, options) }
 	b, err := open()
 	if err != nil {

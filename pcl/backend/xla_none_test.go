@@ -15,7 +15,8 @@ func TestAutoIsPureGoHere(t *testing.T) {
 	var notice bytes.Buffer
 	b := must.Get(Open(context.Background(), Options{cache: t.TempDir(), Progress: &notice}))(t)
 	defer b.Close()
-	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 || !strings.Contains(notice.String(), errUnsupported.Error()) {
+	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 ||
+		!strings.Contains(notice.String(), errUnsupported.Error()) {
 		t.Errorf("%s; notice %q", b.Info, notice.String())
 	}
 }

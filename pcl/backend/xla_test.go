@@ -60,7 +60,8 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 		if got := len(poolThreads(t)) - before; got != want {
 			t.Errorf("Threads: %d started %d, want %d", threads, got, want)
 		}
-		if i := b.Info; i.Threads != want || i.Name != XLACPU || i.PluginVersion != "0.81" || i.Device == "" || i.Plugin != realPlugin(t) {
+		if i := b.Info; i.Threads != want || i.Name != XLACPU || i.PluginVersion != "0.81" || i.Device == "" ||
+			i.Plugin != realPlugin(t) {
 			t.Errorf("Threads: %d: %+v", threads, i)
 		}
 	}
@@ -127,7 +128,8 @@ func TestConcurrentOpen(t *testing.T) {
 	wg.Wait()
 }
 
-// inChild runs a test once more in a process with another environment, and returns the lines that it wrote.
+// inChild runs a test once more in a process with another environment, and returns the lines that
+// it wrote.
 func inChild(t *testing.T, env ...string) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
@@ -166,12 +168,14 @@ func TestWithoutHome(t *testing.T) {
 		t.Skip("there is a GPU: auto would take it")
 	}
 	wrote := inChild(t, "PATH="+os.Getenv("PATH"), childHomeless+"=1")
-	if len(wrote) != 2 || !strings.HasPrefix(wrote[0], "Using the pure-Go backend (slow): ") || !strings.Contains(wrote[0], "HOME") || wrote[1] != "PASS" {
+	if len(wrote) != 2 || !strings.HasPrefix(wrote[0], "Using the pure-Go backend (slow): ") ||
+		!strings.Contains(wrote[0], "HOME") || wrote[1] != "PASS" {
 		t.Errorf("wrote %q", wrote)
 	}
 }
 
-// TestTF32IsAskedFor: NVIDIA's libraries round in convolutions unless they are told not to. A user's own value stays.
+// TestTF32IsAskedFor: NVIDIA's libraries round in convolutions unless they are told not to. A
+// user's own value stays.
 func TestTF32IsAskedFor(t *testing.T) {
 	for _, c := range []struct {
 		given *string

@@ -16,10 +16,10 @@ import (
 // ErrEnded is what [PushStream.Push] returns after [PushStream.End].
 var ErrEnded = errors.New("data: the stream was ended")
 
-// PushStream is a stream whose samples are pushed into it, by any number of goroutines. It holds up to a fixed number of
-// samples; when it is full, those who push wait until a learner has taken some. A learner trains on each sample
-// exactly once. The stream is ready when a whole batch waits, or a tenth of a second after the first sample of less; see
-// [PushStream.AtLeast].
+// PushStream is a stream whose samples are pushed into it, by any number of goroutines. It holds up
+// to a fixed number of samples; when it is full, those who push wait until a learner has taken
+// some. A learner trains on each sample exactly once. The stream is ready when a whole batch waits,
+// or a tenth of a second after the first sample of less; see [PushStream.AtLeast].
 type PushStream struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
@@ -44,12 +44,14 @@ const patience = time.Second / 10
 // maxWaiting is how many values a stream can hold: 8 GiB.
 const maxWaiting = 1 << 31
 
-// NewPushStream returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
-// capacity samples that wait to be trained on.
+// NewPushStream returns an empty stream for samples of that many values, each of one of the given
+// classes. It holds at most capacity samples that wait to be trained on.
 func NewPushStream(inputs, capacity int, classes []int) (*PushStream, error) {
 	if inputs < 1 || capacity < 1 || len(classes) == 0 || capacity > maxWaiting/inputs {
-		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of each, and at most %d values",
-			capacity, inputs, len(classes), maxWaiting)
+		return nil,
+			fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of each, and at "+
+				"most %d values",
+				capacity, inputs, len(classes), maxWaiting)
 	}
 	p := &PushStream{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
 	for _, c := range classes {
@@ -58,8 +60,8 @@ func NewPushStream(inputs, capacity int, classes []int) (*PushStream, error) {
 	return p, nil
 }
 
-// AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
-// are made at once from what there is. AtLeast returns the stream.
+// AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that
+// takes: with 1, steps are made at once from what there is. AtLeast returns the stream.
 func (p *PushStream) AtLeast(n int) *PushStream {
 	if n < 1 || n > p.capacity {
 		panic(fmt.Sprintf("data: AtLeast(%d) of a stream that holds %d samples; want 1 to as many", n, p.capacity))
@@ -70,9 +72,10 @@ func (p *PushStream) AtLeast(n int) *PushStream {
 	return p
 }
 
-// Push adds samples, of which x has the values one after another, and class the classes. If there is no room it waits,
-// until ctx is cancelled. It returns how many samples were taken, which the stream then owns: all of them, or fewer
-// together with an error. Samples that cannot be used are an error before any is taken. The values are copied.
+// Push adds samples, of which x has the values one after another, and class the classes. If there
+// is no room it waits, until ctx is cancelled. It returns how many samples were taken, which the
+// stream then owns: all of them, or fewer together with an error. Samples that cannot be used are
+// an error before any is taken. The values are copied.
 func (p *PushStream) Push(ctx context.Context, x []float32, class ...int) (taken int, err error) {
 	if err := p.check(x, class); err != nil {
 		return 0, err
@@ -93,11 +96,13 @@ func (p *PushStream) Push(ctx context.Context, x []float32, class ...int) (taken
 // check returns an error that names the first sample that cannot be used.
 func (p *PushStream) check(x []float32, class []int) error {
 	if len(class) == 0 || len(x) != len(class)*p.inputs {
-		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
+		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x),
+			len(class), p.inputs)
 	}
 	for i, c := range class {
 		if !p.classes[c] {
-			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's %d classes", i, c, len(p.classes))
+			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's %d classes", i, c,
+				len(p.classes))
 		}
 		if !fp.Finite(x[i*p.inputs : (i+1)*p.inputs]) {
 			return fmt.Errorf("data: pushed sample %d of class %d has a value that is not finite", i, c)
@@ -106,7 +111,8 @@ func (p *PushStream) check(x []float32, class []int) error {
 	return nil
 }
 
-// add takes as many samples as there is room for. If it does not take all, room is closed when there is more.
+// add takes as many samples as there is room for. If it does not take all, room is closed when
+// there is more.
 func (p *PushStream) add(x []float32, class []int) (n int, room <-chan struct{}, err error) {
 	p.mu.Lock()
 	if p.ended {
@@ -125,7 +131,8 @@ func (p *PushStream) add(x []float32, class []int) (n int, room <-chan struct{},
 	return n, room, nil
 }
 
-// ready says whether there is something to deliver. If the samples that wait are too few, it starts the timer.
+// ready says whether there is something to deliver. If the samples that wait are too few, it starts
+// the timer.
 func (p *PushStream) ready() bool {
 	least := p.least
 	if least == 0 {
@@ -157,8 +164,8 @@ func (p *PushStream) notify() {
 	}
 }
 
-// End ends the stream: it takes no more samples, and the task ends when the waiting ones have been trained on. A call
-// that waits for room gets [ErrEnded].
+// End ends the stream: it takes no more samples, and the task ends when the waiting ones have been
+// trained on. A call that waits for room gets [ErrEnded].
 func (p *PushStream) End() {
 	p.mu.Lock()
 	p.ended = true
@@ -174,7 +181,8 @@ func (p *PushStream) makeRoom() {
 	}
 }
 
-// Len returns how many samples wait to be trained on. Those that a learner has fetched are not counted.
+// Len returns how many samples wait to be trained on. Those that a learner has fetched are not
+// counted.
 func (p *PushStream) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,7 +210,8 @@ func (p *PushStream) Next(b *Batch) error {
 	defer p.mu.Unlock()
 	switch {
 	case len(b.X) != len(b.Class)*p.inputs:
-		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values that its options ask for", p.inputs, len(b.X)/len(b.Class))
+		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and "+
+			"behind them the target values that its options ask for", p.inputs, len(b.X)/len(b.Class))
 	case len(p.class) == 0 && p.ended:
 		return io.EOF
 	}
@@ -246,8 +255,8 @@ func (p *PushStream) Saved() int {
 	return p.saved
 }
 
-// SetState puts the samples that a checkpoint has in front of those that wait, also where these are more than the stream
-// otherwise holds.
+// SetState puts the samples that a checkpoint has in front of those that wait, also where these are
+// more than the stream otherwise holds.
 func (p *PushStream) SetState(data json.RawMessage) error {
 	var s pushState
 	err := json.Unmarshal(data, &s)

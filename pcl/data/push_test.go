@@ -37,7 +37,8 @@ func TestPush(t *testing.T) {
 	if n, err := p.Push(t.Context(), []float32{1, 2, 3, 4, 5, 6, 7, 8}, 7, 8, 7, 8); n != 4 || err != nil || woken != 1 {
 		t.Fatalf("%d taken, %v, woken %d times", n, err, woken)
 	}
-	if err := p.Next(b); err != nil || b.N != 3 || !slices.Equal(b.X, []float32{1, 2, 3, 4, 5, 6}) || !slices.Equal(b.Class, []int{7, 8, 7}) {
+	if err := p.Next(b); err != nil || b.N != 3 || !slices.Equal(b.X, []float32{1, 2, 3, 4, 5, 6}) ||
+		!slices.Equal(b.Class, []int{7, 8, 7}) {
 		t.Fatalf("%v: %+v", err, b)
 	}
 	if _, err := p.Push(t.Context(), []float32{9, 10, 11, 12}, 7, 7); err != nil {
@@ -47,7 +48,8 @@ func TestPush(t *testing.T) {
 	if _, err := p.Push(t.Context(), []float32{9, 10}, 7); !errors.Is(err, ErrEnded) {
 		t.Errorf("pushed after the end: %v", err)
 	}
-	if err := p.Next(b); err != io.EOF || b.N != 3 || !slices.Equal(b.X, []float32{7, 8, 9, 10, 11, 12}) || !slices.Equal(b.Class, []int{8, 7, 7}) {
+	if err := p.Next(b); err != io.EOF || b.N != 3 || !slices.Equal(b.X, []float32{7, 8, 9, 10, 11, 12}) ||
+		!slices.Equal(b.Class, []int{8, 7, 7}) {
 		t.Fatalf("%v: %+v", err, b)
 	}
 	if err := p.Next(b); err != io.EOF {
@@ -55,7 +57,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushRefuses: what cannot be trained on is refused with an error that names it, and nothing of it is taken.
+// TestPushRefuses: what cannot be trained on is refused with an error that names it, and nothing of
+// it is taken.
 func TestPushRefuses(t *testing.T) {
 	p := newPush(t, 2, 5, 7, 8)
 	nan := float32(math.NaN())
@@ -113,7 +116,8 @@ func TestPushAtLeast(t *testing.T) {
 	}
 }
 
-// TestPushWholeBatches: a new stream is ready with a whole batch, or when samples have waited long enough for the others.
+// TestPushWholeBatches: a new stream is ready with a whole batch, or when samples have waited long
+// enough for the others.
 func TestPushWholeBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := must.Get(NewPushStream(1, 8, []int{0}))(t)
@@ -145,7 +149,8 @@ func TestPushWholeBatches(t *testing.T) {
 	})
 }
 
-// TestPushWaits: who pushes into a full stream waits for room, for the end, or until its context is cancelled.
+// TestPushWaits: who pushes into a full stream waits for room, for the end, or until its context is
+// cancelled.
 func TestPushWaits(t *testing.T) {
 	p, b := newPush(t, 1, 2, 0), room(2, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -189,7 +194,8 @@ func TestPushState(t *testing.T) {
 	again.Push(t.Context(), []float32{5, 6}, 1, 1)
 	must.Do(t, again.SetState(s))
 	b = room(8, 1)
-	if err := again.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}) || !slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}) {
+	if err := again.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}) ||
+		!slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}) {
 		t.Errorf("%v: %+v", err, b)
 	}
 	for _, bad := range []string{"", "{}x", `{"class":[0],"x":""}`, `{"class":[9],"x":"AAAAAA=="}`} {
@@ -199,8 +205,8 @@ func TestPushState(t *testing.T) {
 	}
 }
 
-// TestMillionPushes: eight producers push a million samples through a small stream. Each comes out once, those of a
-// producer in their order, and the stream uses no more memory than at the start.
+// TestMillionPushes: eight producers push a million samples through a small stream. Each comes out
+// once, those of a producer in their order, and the stream uses no more memory than at the start.
 func TestMillionPushes(t *testing.T) {
 	const producers, each, capacity, inputs = 8, 125_000, 1024, 4
 	p, b := newPush(t, inputs, capacity, 0, 1, 2, 3, 4, 5, 6, 7), room(128, inputs)
@@ -279,7 +285,8 @@ func TestAtLeastWakes(t *testing.T) {
 	}
 }
 
-// TestPushCapacityStays: samples of a checkpoint may be more than a stream holds, but it does not hold more for ever.
+// TestPushCapacityStays: samples of a checkpoint may be more than a stream holds, but it does not
+// hold more for ever.
 func TestPushCapacityStays(t *testing.T) {
 	p := newPush(t, 1, 2, 0)
 	if err := p.SetState([]byte(`{"class":[0,0,0],"x":"AACAPwAAAEAAAEBA"}`)); err != nil || p.Len() != 3 {
@@ -301,7 +308,8 @@ func TestPushCapacityStays(t *testing.T) {
 	p.AtLeast(3)
 }
 
-// TestDamagedOrder: a state in which a sample comes twice, and another never, is no position of a stream.
+// TestDamagedOrder: a state in which a sample comes twice, and another never, is no position of a
+// stream.
 func TestDamagedOrder(t *testing.T) {
 	s := must.Get(NewStream(three{}, 1, 1, 1))(t)
 	state := must.Get(s.State())(t)

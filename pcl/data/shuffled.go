@@ -9,9 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// NewStream returns a stream that delivers all samples as many times as there are epochs, in each epoch in a new
-// random order. The orders follow from runSeed, the seed of the run, and the id of the task. The last batch of an epoch may
-// have fewer samples than the others.
+// NewStream returns a stream that delivers all samples as many times as there are epochs, in each
+// epoch in a new random order. The orders follow from runSeed, the seed of the run, and the id of
+// the task. The last batch of an epoch may have fewer samples than the others.
 func NewStream(s Samples, epochs int, runSeed uint64, task int) (Resumable, error) {
 	if s == nil || s.Len() < 1 || epochs < 1 {
 		return nil, fmt.Errorf("data: a stream for %d epochs of %T; want at least one epoch, and samples", epochs, s)
@@ -46,8 +46,8 @@ func (s *shuffled) Next(b *Batch) error {
 	return nil
 }
 
-// shuffledState is the position of a stream. The order of the current epoch is stored as it is; Rand is the state
-// of the generator from which the orders of the later epochs will be drawn.
+// shuffledState is the position of a stream. The order of the current epoch is stored as it is;
+// Rand is the state of the generator from which the orders of the later epochs will be drawn.
 type shuffledState struct {
 	Epoch int    `json:"epoch"`
 	Next  int    `json:"next"`

@@ -15,9 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// arraysDir is the name of the folder, in that of a run, which [Store].RecordArrays fills. It holds model.json,
-// init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the inputs and the results.
-// Another implementation can use them to compute the same steps.
+// arraysDir is the name of the folder, in that of a run, which [Store].RecordArrays fills. It holds
+// model.json, init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the
+// inputs and the results. Another implementation can use them to compute the same steps.
 const arraysDir = "arrays"
 
 // arraysModel is the content of model.json, which describes the arrays.
@@ -101,8 +101,8 @@ func (r *runner) trace(t *pcl.Trace) error {
 	return npz.Write(path, arrays)
 }
 
-// addLosses adds the arrays "loss", with the fields of each row's loss in the order of lossFields, and "reference", where
-// a row is trained on anything but plain cross-entropy.
+// addLosses adds the arrays "loss", with the fields of each row's loss in the order of lossFields,
+// and "reference", where a row is trained on anything but plain cross-entropy.
 func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 	var losses []float64
 	var reference []float32
@@ -131,7 +131,8 @@ func lossFields(l rehearsal.Loss) []float64 {
 		return 0
 	}
 	return []float64{
-		number(l.Sigmoid) + 2*number(l.StoredLogits), cmp.Or(l.Scale, 1), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
+		number(l.Sigmoid) + 2*number(l.StoredLogits), cmp.Or(l.Scale, 1), l.Distill, l.Teacher, l.Temperature, l.Adjust,
+		number(l.Seen), number(l.Own),
 		number(l.Cosine), l.Sharpness, number(l.Frobenius), l.ClassMargin, l.TaskMargin,
 	}
 }

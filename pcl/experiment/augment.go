@@ -34,7 +34,8 @@ func ways(text string) (all []string, err error) {
 func (c Config) checkAugment() error {
 	all, err := ways(c.Augment)
 	if err == nil && len(all) > 0 && c.Features != "" {
-		return fmt.Errorf("augment changes pixels, and the run is on features, which have %s:flips=true instead", c.spec().Backbone)
+		return fmt.Errorf("augment changes pixels, and the run is on features, which have %s:flips=true instead",
+			c.spec().Backbone)
 	}
 	return err
 }
@@ -73,13 +74,15 @@ func mirror(x []float32, width, channels int) {
 	}
 }
 
-// shift draws by how many pixels a picture is moved along a side: up to an eighth of it, as 4 of 32.
+// shift draws by how many pixels a picture is moved along a side: up to an eighth of it, as 4 of
+// 32.
 func shift(rng *rand.Rand, side int) int {
 	most := side / 8
 	return rng.IntN(2*most+1) - most
 }
 
-// move writes a picture to x, moved down and to the right by so many rows and values. Zeros come in at the edges.
+// move writes a picture to x, moved down and to the right by so many rows and values. Zeros come in
+// at the edges.
 func move(x, from []float32, rows, wide, down, right int) {
 	for r := range rows {
 		row := x[r*wide : (r+1)*wide]

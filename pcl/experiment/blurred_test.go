@@ -46,7 +46,8 @@ func TestBlurred(t *testing.T) {
 				twice += n - 1
 			}
 			if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
-				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times), 8*perClass, twice, want)
+				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times),
+					8*perClass, twice, want)
 			}
 			r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}))(t)
 			if r.A < 50 || len(r.Tasks) != 3 || r.Tasks[1].Test != 40 {

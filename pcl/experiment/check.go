@@ -19,14 +19,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Checked is a configuration in which [Config.Check] found nothing wrong. It does not change any more: a change of its Config
-// has to be checked again.
+// Checked is a configuration in which [Config.Check] found nothing wrong. It does not change any
+// more: a change of its Config has to be checked again.
 type Checked struct {
 	config Config
 	made   *atomic.Pointer[parts] // what Check has made, for the first learner; nil if there is nothing
 }
 
-// parts are a method and an optimiser, as they are before the first step: each learner needs its own.
+// parts are a method and an optimiser, as they are before the first step: each learner needs its
+// own.
 type parts struct {
 	method    method.Method
 	optimizer optim.Optimizer
@@ -48,8 +49,8 @@ func (c Checked) OnData(ctx context.Context, o datasets.Options) (Checked, error
 	return c, err
 }
 
-// WithSeeds returns the configuration with other seeds, none of which is wrong. A scenario that is played keeps its label set
-// and its timeline.
+// WithSeeds returns the configuration with other seeds, none of which is wrong. A scenario that is
+// played keeps its label set and its timeline.
 func (c Checked) WithSeeds(labelset, timeline, seed uint64) Checked {
 	if c.config.Scenario == nil {
 		c.config.LabelSet, c.config.Timeline = labelset, timeline
@@ -58,8 +59,8 @@ func (c Checked) WithSeeds(labelset, timeline, seed uint64) Checked {
 	return c
 }
 
-// Check returns the configuration as what runs are made from, or an error that names the first thing that is wrong in it.
-// It is the only door: behind it nothing is checked again.
+// Check returns the configuration as what runs are made from, or an error that names the first
+// thing that is wrong in it. It is the only door: behind it nothing is checked again.
 func (c Config) Check() (checked Checked, err error) {
 	defer func() {
 		if err != nil {

@@ -15,16 +15,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// Config describes one experiment: everything that its result depends on, and nothing else. Two runs with equal
-// Configs, on the same backend and machine, give exactly the same result, bit by bit; on a GPU, where XLA chooses its kernels
-// by their time, that is not promised. People write a Config as TOML, with the names in its tags (docs/config.md), which are
-// also those of flags; result files hold it as JSON. The defaults of a data set are in [DefaultConfig].
+// Config describes one experiment: everything that its result depends on, and nothing else. Two
+// runs with equal Configs, on the same backend and machine, give exactly the same result, bit by
+// bit; on a GPU, where XLA chooses its kernels by their time, that is not promised. People write a
+// Config as TOML, with the names in its tags (docs/config.md), which are also those of flags;
+// result files hold it as JSON. The defaults of a data set are in [DefaultConfig].
 //
-// What it shares with [pcl.Options] means the same there, and is within the same bounds. Three defaults differ, which have to
-// stay, since ids are hashes of all values: an experiment is task-incremental, takes batches of 128 and has the seed 1234, as the
-// published ones (docs/protocol.md §1.1). A learner of streams of your own predicts among all classes, and streams are short.
-// They are declared in both, since zero means zero here, and the order of the fields is that of the JSON behind the ids; a test
-// holds the declarations equal.
+// What it shares with [pcl.Options] means the same there, and is within the same bounds. Three
+// defaults differ, which have to stay, since ids are hashes of all values: an experiment is
+// task-incremental, takes batches of 128 and has the seed 1234, as the published ones
+// (docs/protocol.md §1.1). A learner of streams of your own predicts among all classes, and streams
+// are short. They are declared in both, since zero means zero here, and the order of the fields is
+// that of the JSON behind the ids; a test holds the declarations equal.
 type Config struct {
 	Method string         `json:"method" param:"method,required" default:"emgd" doc:"rule, and rehearsal; pcl methods lists them"`
 	Params map[string]any `json:"params,omitempty" param:"params" doc:"parameters of the method; pcl methods NAME lists them"`
@@ -44,7 +46,8 @@ type Config struct {
 	Overlap    int    `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
 	Duplicate  bool   `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
 	Epochs     int    `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
-	// Scenario, if set, is a published scenario to be used instead of one drawn from the values above and the two seeds below.
+	// Scenario, if set, is a published scenario to be used instead of one drawn from the values
+	// above and the two seeds below.
 	Scenario     *scenario.Scenario `json:"scenario,omitempty"`
 	ScenarioFile string             `json:"-" param:"scenario" doc:"file with a scenario to play, instead of the keys from kind to duplicate and the next two (docs/data.md §5)"`
 	LabelSet     uint64             `json:"labelset" param:"labelset,required" default:"0" flag:"labelset" doc:"seed of the label sets"`
@@ -69,9 +72,10 @@ type Config struct {
 	EvalEvery   int           `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
 }
 
-// DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
-// have settings of their own; for data sets of small grey images they are those of PS-EMNIST. For other sets, which may
-// be files of your own such as "folder:photos", they follow from the number of classes and the size of the samples
+// DefaultConfig returns the recommended method with the benchmark's settings for a data set
+// (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet have settings of their own; for data sets of
+// small grey images they are those of PS-EMNIST. For other sets, which may be files of your own
+// such as "folder:photos", they follow from the number of classes and the size of the samples
 // (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
 	c := Config{Dataset: dataset}
@@ -134,8 +138,9 @@ func (c *Config) setModel(name string) {
 	}
 }
 
-// UseScenario makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
-// the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
+// UseScenario makes the configuration use a scenario instead of a drawn one, and sets all fields
+// that it determines, except the data set. Fields that only say how label sets are drawn become
+// those of the [DefaultConfig].
 func (c *Config) UseScenario(s *scenario.Scenario) {
 	plain := DefaultConfig(c.Dataset)
 	c.MinClasses, c.MaxClasses = plain.MinClasses, plain.MaxClasses
@@ -164,7 +169,8 @@ func (c Config) withIncrement(increment string) Config {
 // modelName returns the name of the network: Model, or "mlp" where that is empty.
 func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
 
-// MarshalJSON leaves out a model and a precision that are those of the default, so that they give a run no other ID.
+// MarshalJSON leaves out a model and a precision that are those of the default, so that they give a
+// run no other ID.
 func (c Config) MarshalJSON() ([]byte, error) {
 	if c.Model == "mlp" {
 		c.Model = ""

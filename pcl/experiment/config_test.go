@@ -22,7 +22,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10", "cifar-100", "tiny-imagenet", "tiny-imagenet-32", "own"}
+var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10",
+	"cifar-100", "tiny-imagenet", "tiny-imagenet-32", "own"}
 
 func parse(text string) (Config, error) { return parseIn("testdata", text) }
 
@@ -64,7 +65,8 @@ edit = { eta = 0.01, max_drift = 0.1, aim = "ascend" }
 memory = { policy = "fixed_total", budget = 300 }
 `)
 	want := DefaultConfig("cifar-100")
-	want.Method, want.Params, want.Increment, want.Hidden, want.Seed = "mgda", map[string]any{"norm": "l2"}, "class", []int{32}, 7
+	want.Method, want.Params, want.Increment, want.Hidden, want.Seed = "mgda", map[string]any{"norm": "l2"}, "class",
+		[]int{32}, 7
 	want.Model, want.Edit = "mlp", pcl.Edit{Eta: 0.01, MaxDrift: 0.1, Direction: "ascend"}
 	want.Optimizer.Name, want.Optimizer.LR = "sgd", 0.1
 	want.Memory.Policy, want.Memory.Budget = "fixed_total", 300
@@ -77,10 +79,13 @@ memory = { policy = "fixed_total", budget = 300 }
 func TestBadFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "my.toml")
 	for text, key := range map[string]string{
-		"learning_rate = 0.1": "learning_rate", "Optimiser = {}": "Optimiser", "[optimizer]\nrate = 1": "optimizer.rate", "edit.etta = 1": "max_drift",
-		"memory = { size = 3 }": "budget", "seed = -1": "seed", "labelset = -1": "labelset", "batch =": "", "batch = \"many\"": "batch", "batch = 1.5": "batch",
-		"batch = 1\nbatch = 2": "batch", "hidden = [0]": "hidden", "optimizer.schedule.kind = \"spiral\"": "spiral", "edit.aim = \"up\"": "aim",
-		"model = \"\"": "model", "params = 3": "params",
+		"learning_rate = 0.1": "learning_rate", "Optimiser = {}": "Optimiser", "[optimizer]\nrate = 1": "optimizer.rate",
+		"edit.etta = 1":         "max_drift",
+		"memory = { size = 3 }": "budget", "seed = -1": "seed", "labelset = -1": "labelset", "batch =": "",
+		"batch = \"many\"": "batch", "batch = 1.5": "batch",
+		"batch = 1\nbatch = 2": "batch", "hidden = [0]": "hidden", "optimizer.schedule.kind = \"spiral\"": "spiral",
+		"edit.aim = \"up\"": "aim",
+		"model = \"\"":      "model", "params = 3": "params",
 	} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 		l, err := ReadLayer(path)
@@ -224,7 +229,8 @@ func FuzzParseConfig(f *testing.F) {
 
 var regen = flag.Bool("regen", false, "write what is made from declarations into docs/config.md")
 
-// TestDocumentedConfig: the file in docs/config.md is made from the declaration, and is a configuration.
+// TestDocumentedConfig: the file in docs/config.md is made from the declaration, and is a
+// configuration.
 func TestDocumentedConfig(t *testing.T) {
 	const path = "../../docs/config.md"
 	text := must.Get(os.ReadFile(path))(t)
@@ -236,7 +242,8 @@ func TestDocumentedConfig(t *testing.T) {
 		text = []byte(want)
 	}
 	if string(text) != want {
-		t.Error("the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it)")
+		t.Error(
+			"the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it)")
 	}
 	if c, err := parse(declared); err != nil || c.Batch != 128 {
 		t.Errorf("it is read as %+v (%v)", c, err)
@@ -251,7 +258,8 @@ func TestDocumentedConfig(t *testing.T) {
 	}
 }
 
-// TestOtherModel: a file that names another network than the default of its data set need not take that one's layers back.
+// TestOtherModel: a file that names another network than the default of its data set need not take
+// that one's layers back.
 func TestOtherModel(t *testing.T) {
 	for text, want := range map[string]Config{
 		"model = \"linear\"":                           {Model: "linear"},
@@ -262,7 +270,8 @@ func TestOtherModel(t *testing.T) {
 		"dataset = \"cifar-10\"\nmodel = \"linear\"\n": {Model: "linear"},
 	} {
 		c, err := parse(text)
-		if err != nil || c.Model != want.Model || c.StemChannels != want.StemChannels || !slices.Equal(c.Hidden, want.Hidden) {
+		if err != nil || c.Model != want.Model || c.StemChannels != want.StemChannels ||
+			!slices.Equal(c.Hidden, want.Hidden) {
 			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.StemChannels, c.Hidden, err)
 		}
 	}
@@ -271,7 +280,8 @@ func TestOtherModel(t *testing.T) {
 	}
 }
 
-// TestVariantTellsEditsApart: whatever an edit has beside its defaults is in the name of the variant.
+// TestVariantTellsEditsApart: whatever an edit has beside its defaults is in the name of the
+// variant.
 func TestVariantTellsEditsApart(t *testing.T) {
 	plain := Config{Edit: pcl.Edit{Eta: 0.2}}
 	bounded, free := plain, plain
@@ -291,19 +301,34 @@ func wrong(c Config) error {
 func TestLayers(t *testing.T) {
 	played := filepath.Join(t.TempDir(), "s.json")
 	must.Do(t, os.WriteFile(played, []byte(`{"schema": 1, "increment": "class", "tasks": [{"classes": [0, 1]}]}`), 0o666))
-	file := map[string]any{"hidden": []any{int64(8)}, "batch": int64(7), "optimizer": map[string]any{"lr": 0.5}, "params": map[string]any{"tau": 1.0, "floor": 0.0}}
+	file := map[string]any{"hidden": []any{int64(8)}, "batch": int64(7), "optimizer": map[string]any{"lr": 0.5},
+		"params": map[string]any{"tau": 1.0, "floor": 0.0}}
 	for _, c := range []struct {
 		values map[string]any
 		want   func(Config) bool
 	}{
-		{map[string]any{"batch": "9"}, func(c Config) bool { return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8 }},
-		{map[string]any{"model": "resnet18", "width": "16"}, func(c Config) bool { return c.StemChannels == 16 && c.Hidden == nil }},
+		{map[string]any{"batch": "9"}, func(c Config) bool {
+			return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8
+		}},
+		{map[string]any{"model": "resnet18", "width": "16"}, func(c Config) bool {
+			return c.StemChannels == 16 && c.Hidden == nil
+		}},
 		{map[string]any{"model": "mlp"}, func(c Config) bool { return c.Hidden[0] == 8 }},
-		{map[string]any{"hidden": "3,4", "release": false, "seed": "18446744073709551615"}, func(c Config) bool { return c.Hidden[1] == 4 && c.Seed == math.MaxUint64 }},
-		{map[string]any{"edit.eta": "0.1", "edit.mode": "per_sample"}, func(c Config) bool { return c.Edit.Mode == "per_sample" && c.Edit.Eta == 0.1 }},
-		{map[string]any{"params": map[string]any{"tau": "2"}}, func(c Config) bool { return c.Params["tau"] == "2" && c.Params["floor"] == 0.0 }},
-		{map[string]any{"dataset": "mnist"}, func(c Config) bool { return c.Dataset == "mnist" && c.MaxClasses == 3 && c.Batch == 7 }},
-		{map[string]any{"scenario": played, "batch": 9}, func(c Config) bool { return c.Tasks == 1 && c.Increment == "class" && c.Batch == 9 }},
+		{map[string]any{"hidden": "3,4", "release": false, "seed": "18446744073709551615"}, func(c Config) bool {
+			return c.Hidden[1] == 4 && c.Seed == math.MaxUint64
+		}},
+		{map[string]any{"edit.eta": "0.1", "edit.mode": "per_sample"}, func(c Config) bool {
+			return c.Edit.Mode == "per_sample" && c.Edit.Eta == 0.1
+		}},
+		{map[string]any{"params": map[string]any{"tau": "2"}}, func(c Config) bool {
+			return c.Params["tau"] == "2" && c.Params["floor"] == 0.0
+		}},
+		{map[string]any{"dataset": "mnist"}, func(c Config) bool {
+			return c.Dataset == "mnist" && c.MaxClasses == 3 && c.Batch == 7
+		}},
+		{map[string]any{"scenario": played, "batch": 9}, func(c Config) bool {
+			return c.Tasks == 1 && c.Increment == "class" && c.Batch == 9
+		}},
 		{map[string]any{"scenario": played, "timeline": uint64(1)}, nil},
 	} {
 		got, err := NewConfig(Layer{Values: file}, Layer{Values: c.values})
@@ -316,7 +341,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestCheckedStays: what was checked does not change with the configuration that it came from, nor with a copy of its own.
+// TestCheckedStays: what was checked does not change with the configuration that it came from, nor
+// with a copy of its own.
 func TestCheckedStays(t *testing.T) {
 	c := blobConfig("emgd-gmc")
 	c.Params = map[string]any{"tau": 5}
@@ -333,8 +359,8 @@ func TestCheckedStays(t *testing.T) {
 	}
 }
 
-// TestSharedSettings: what a learner and an experiment share has one type, the same choices and range, and one default, except
-// for those that the comment of Config names.
+// TestSharedSettings: what a learner and an experiment share has one type, the same choices and
+// range, and one default, except for those that the comment of Config names.
 func TestSharedSettings(t *testing.T) {
 	learner, run := reflect.TypeFor[pcl.Options](), reflect.TypeFor[Config]()
 	var shared []string
@@ -355,13 +381,14 @@ func TestSharedSettings(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"Increment", "Shared", "Batch", "Memory", "Seed", "Edit", "ExtraUpdate"}; !slices.Equal(shared, want) {
+	if want := []string{"Increment", "Shared", "Batch", "Memory", "Seed", "Edit", "ExtraUpdate"}; !slices.Equal(
+		shared, want) {
 		t.Errorf("shared are %v, want %v", shared, want)
 	}
 }
 
-// TestPartsAreMadeOnce: the first learner of a checked configuration gets the method that Check has made, whichever copy of it
-// asks, and each further one a method of its own.
+// TestPartsAreMadeOnce: the first learner of a checked configuration gets the method that Check has
+// made, whichever copy of it asks, and each further one a method of its own.
 func TestPartsAreMadeOnce(t *testing.T) {
 	checked := must.Get(DefaultConfig("glyphs").Check())(t)
 	made := checked.made.Load()
@@ -372,10 +399,12 @@ func TestPartsAreMadeOnce(t *testing.T) {
 	if first != made {
 		t.Error("the first learner gets another method than the one that was checked")
 	}
-	if second == made || third == made || second == third || second.method == first.method || third.method == second.method {
+	if second == made || third == made || second == third || second.method == first.method ||
+		third.method == second.method {
 		t.Error("two learners get the same method")
 	}
-	if unchecked := must.Get(Checked{config: checked.config}.parts())(t); unchecked.method == nil || unchecked.optimizer == nil {
+	if unchecked := must.Get(Checked{config: checked.config}.parts())(t); unchecked.method == nil ||
+		unchecked.optimizer == nil {
 		t.Errorf("a configuration without parts gives %+v", unchecked)
 	}
 }

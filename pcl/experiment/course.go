@@ -21,7 +21,8 @@ type course struct {
 	learner  *pcl.Learner
 }
 
-// newCourse opens what a configuration needs, and returns its scenario with a learner before the first step. Close the learner.
+// newCourse opens what a configuration needs, and returns its scenario with a learner before the
+// first step. Close the learner.
 func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*course, error) {
 	set, err := m.ready(ctx, c.config)
 	if err != nil {
@@ -44,8 +45,8 @@ func (p *course) begin(look pcl.Options) error {
 	return err
 }
 
-// NewScenario returns the scenario of a configuration on a data set: the published one that it names, or one drawn
-// from its seeds.
+// NewScenario returns the scenario of a configuration on a data set: the published one that it
+// names, or one drawn from its seeds.
 func NewScenario(c Config, set *datasets.Dataset) (s *scenario.Scenario, err error) {
 	checked, err := c.Check()
 	if err != nil {
@@ -100,13 +101,15 @@ func checkMemory(c memory.Config, s *scenario.Scenario) error {
 	}
 	if c.Policy == "fixed_total" && c.Budget > 0 && c.Budget < len(classes) {
 		return fmt.Errorf(
-			"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use \"per_class\"", c.Budget, len(classes))
+			"pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or "+
+				"use \"per_class\"", c.Budget, len(classes))
 	}
 	return nil
 }
 
-// newLearner returns a learner with the settings of the configuration, for the images of a data set. It has so many outputs,
-// and no tasks yet. look says how it is looked at, which changes nothing else.
+// newLearner returns a learner with the settings of the configuration, for the images of a data
+// set. It has so many outputs, and no tasks yet. look says how it is looked at, which changes
+// nothing else.
 func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
 	config := c.config
 	own, err := c.parts()
@@ -170,8 +173,9 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	return m, nil
 }
 
-// outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode this is the
-// number of classes of the data set, otherwise the sum of those of the tasks.
+// outputs returns the number of classifier outputs that a scenario on a data set needs. In
+// class-incremental mode this is the number of classes of the data set, otherwise the sum of those
+// of the tasks.
 func outputs(s *scenario.Scenario, set *datasets.Dataset) (n int) {
 	if s.Increment == "class" {
 		return len(set.Classes)

@@ -13,12 +13,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrTimeUp is what [Each] yields instead of [ErrInterrupted] if [Schedule].Until is over. The run in progress has been
-// saved.
+// ErrTimeUp is what [Each] yields instead of [ErrInterrupted] if [Schedule].Until is over. The run
+// in progress has been saved.
 var ErrTimeUp = errors.New("the time is up")
 
-// Shard is a part of some runs: the I-th of N, counted from 0. The zero value stands for all. To which part a run belongs
-// follows from its ID alone, so that no other runs that are added or left out move it to another.
+// Shard is a part of some runs: the I-th of N, counted from 0. The zero value stands for all. To
+// which part a run belongs follows from its ID alone, so that no other runs that are added or left
+// out move it to another.
 type Shard struct{ I, N int }
 
 // Has says whether the run of a configuration belongs to the shard.
@@ -37,35 +38,40 @@ func (s Shard) Has(c Config) bool {
 
 // Store says where runs are kept and what they leave there.
 type Store struct {
-	// Dir has a folder for each run ([Config.Folder]), for its result, checkpoints and records. A run that is finished there is not
-	// made again, and one that is not goes on from its newest checkpoint. If Dir is empty, no files are written.
+	// Dir has a folder for each run ([Config.Folder]), for its result, checkpoints and records. A
+	// run that is finished there is not made again, and one that is not goes on from its newest
+	// checkpoint. If Dir is empty, no files are written.
 	Dir string
-	// Replace makes runs again that another program has made or begun in their folders, or this one on other files, instead of
-	// yielding [ErrForeign]; those that have not left what is asked for; and those that have failed, instead of [ErrFailed].
+	// Replace makes runs again that another program has made or begun in their folders, or this one
+	// on other files, instead of yielding [ErrForeign]; those that have not left what is asked for;
+	// and those that have failed, instead of [ErrFailed].
 	Replace         bool
 	CheckpointEvery int  // steps between checkpoints; 0 saves a run only when it is interrupted
 	Record          bool // whether to write one line per step to records.jsonl
 	Weights         bool // whether to leave the trained network in weights.safetensors
-	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
-	// arrays, so that other implementations can compute the same steps.
+	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are
+	// written to arrays, so that other implementations can compute the same steps.
 	RecordArrays int
-	// Attempts, if set, is for folders that processes share, on one machine or several: a run that another one is at is
-	// passed over, and taken up if that one leaves it; and each folder keeps a note of who worked there, by which a run has failed
-	// if so many processes in a row have died at it before they saved any progress.
+	// Attempts, if set, is for folders that processes share, on one machine or several: a run that
+	// another one is at is passed over, and taken up if that one leaves it; and each folder keeps a
+	// note of who worked there, by which a run has failed if so many processes in a row have died
+	// at it before they saved any progress.
 	Attempts int
 
 	complete bool // whether runs are made again that have not left what is asked for
 }
 
-// Schedule says on which machine runs are made, which of them and until when, and who is told. What a run computes depends on its
-// [Config] alone, except for rounding, which differs from backend to backend.
+// Schedule says on which machine runs are made, which of them and until when, and who is told. What
+// a run computes depends on its [Config] alone, except for rounding, which differs from backend to
+// backend.
 type Schedule struct {
 	Machine *Machine
 	Jobs    int // how many runs are made side by side, each on a [Machine] of its own like this one; 0 stands for 1
 	Shard   Shard
 	Until   time.Time // when runs have to be saved; the zero value is no limit
 
-	// Found, if set, are the results of the list that [Store.Finished] has returned before. Each does not look for them again.
+	// Found, if set, are the results of the list that [Store.Finished] has returned before. Each
+	// does not look for them again.
 	Found []*results.Run
 
 	// These may be nil. They are called one at a time, and not while the caller handles a result.
@@ -94,10 +100,11 @@ type ended struct {
 	err     error
 }
 
-// Each makes the runs of configurations, and yields each with its result or why it has none as soon as it has ended; those
-// that are finished are read from their folders. The caller decides whether to go on after an error, except if ctx was
-// cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in
-// progress saved, as far as they could be.
+// Each makes the runs of configurations, and yields each with its result or why it has none as soon
+// as it has ended; those that are finished are read from their folders. The caller decides whether
+// to go on after an error, except if ctx was cancelled ([ErrInterrupted]) or the time is up
+// ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in progress saved, as far as
+// they could be.
 func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule) iter.Seq2[Result, error] {
 	if store.Dir == "" && (store.Record || store.Weights || store.RecordArrays > 0 || store.Attempts > 0) {
 		panic("experiment: runs leave records, weights and notes only in folders: Store.Dir is empty")
@@ -124,7 +131,8 @@ func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule
 	}
 }
 
-// loop makes the runs of a shard. Those that other processes are at go to the end of the queue; it ends if it finds only such.
+// loop makes the runs of a shard. Those that other processes are at go to the end of the queue; it
+// ends if it finds only such.
 func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Result, error) bool) {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
@@ -134,7 +142,8 @@ func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yie
 			todo = append(todo, i)
 		}
 	}
-	ends, busy, passed := make(chan ended), 0, 0 // passed counts runs that others are at, since the last one that none was at
+	// passed counts runs that others are at, since the last one that none was at
+	ends, busy, passed := make(chan ended), 0, 0
 	more, heard := true, true
 	for idle = slices.Clone(idle); ; {
 		for more && len(idle) > 0 && passed < len(todo) {

@@ -9,7 +9,8 @@ import (
 // Two methods with two seeds each, class-incremental.
 func ExampleVary() {
 	class := []string{"class"}
-	for _, c := range experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class, 1234, 1235) {
+	for _, c := range experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class,
+		1234, 1235) {
 		fmt.Println(c.Method, c.Increment, c.Seed)
 	}
 	// Output:

@@ -10,8 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/features"
 )
 
-// OnFeatures returns the configuration with the features that a text describes in place of pixels, such as
-// "efficientnet-lite0:size=224", and the default network for them. The text has to be one that [features.Parse] reads.
+// OnFeatures returns the configuration with the features that a text describes in place of pixels,
+// such as "efficientnet-lite0:size=224", and the default network for them. The text has to be one
+// that [features.Parse] reads.
 func (c Config) OnFeatures(text string) Config {
 	c = c.clone()
 	c.Features = text
@@ -51,7 +52,8 @@ func (c Config) onSpec(o datasets.Options) datasets.Options {
 	return o
 }
 
-// onWeights returns the checksum of files, or one of them and of a backbone's weights if they are not the published ones.
+// onWeights returns the checksum of files, or one of them and of a backbone's weights if they are
+// not the published ones.
 func onWeights(sum string, s features.Spec) (string, error) {
 	own, err := s.OwnWeights()
 	if err != nil || own == "" {
@@ -67,8 +69,8 @@ type wanted struct {
 	train, test int
 }
 
-// DatasetOf returns the data set of a configuration, and opens it if necessary. If it is of features, those that are not in the
-// cache are computed, on a backend of their own.
+// DatasetOf returns the data set of a configuration, and opens it if necessary. If it is of
+// features, those that are not in the cache are computed, on a backend of their own.
 func (m *Machine) DatasetOf(ctx context.Context, c Config) (*datasets.Dataset, error) {
 	if c.Features == "" {
 		return m.Dataset(ctx, c.Dataset)
@@ -104,7 +106,9 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 	case d.Vector > 0:
 		return nil, fmt.Errorf("pcl: %s has vectors, and features are those of pictures: leave out features", d.Name)
 	case d.Train.Values != nil:
-		return nil, fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of bytes: save them as uint8", d.Name)
+		return nil,
+			fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of bytes: save them "+
+				"as uint8", d.Name)
 	}
 	out := *d
 	out.Height, out.Width, out.Channels, out.Vector = 0, 0, 0, features.Width
@@ -121,7 +125,8 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 	return &out, err
 }
 
-// first returns the first pictures of each class, at most so many if limit is above 0, in the order of the split.
+// first returns the first pictures of each class, at most so many if limit is above 0, in the order
+// of the split.
 func first(d *datasets.Dataset, split *datasets.Split, limit int) (features.Pictures, []int32) {
 	p := features.Pictures{Height: d.Height, Width: d.Width, Channels: d.Channels, Pixels: split.Pixels}
 	if limit == 0 {

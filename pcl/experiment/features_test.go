@@ -21,7 +21,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/features"
 )
 
-// drawnBackbone writes weights to a file in a folder, and returns the text of features with them. The cache is the test's own.
+// drawnBackbone writes weights to a file in a folder, and returns the text of features with them.
+// The cache is the test's own.
 func drawnBackbone(t *testing.T, dir string, seed uint64) string {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -29,7 +30,8 @@ func drawnBackbone(t *testing.T, dir string, seed uint64) string {
 	return "efficientnet-lite0:size=32,weights=" + filepath.Join(dir, "drawn.safetensors")
 }
 
-// photos makes a folder of two classes of pictures of the given height and width, and returns the name of the set.
+// photos makes a folder of two classes of pictures of the given height and width, and returns the
+// name of the set.
 func photos(t *testing.T, dir string, each, side int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -47,8 +49,8 @@ func photos(t *testing.T, dir string, each, side int) string {
 	return "folder:" + filepath.Join(dir, "photos")
 }
 
-// TestRunOnFeatures: a run on features trains an MLP on vectors of bytes, which are computed once, from pictures of the backbone's
-// size.
+// TestRunOnFeatures: a run on features trains an MLP on vectors of bytes, which are computed once,
+// from pictures of the backbone's size.
 func TestRunOnFeatures(t *testing.T) {
 	dir := t.TempDir()
 	text, name := drawnBackbone(t, dir, 1), photos(t, dir, 10, 40)
@@ -75,7 +77,8 @@ func TestRunOnFeatures(t *testing.T) {
 		t.Errorf("the backend was opened %d times; want 2", opened)
 	}
 	set := must.Get(m.DatasetOf(t.Context(), c))(t)
-	if set.Vector != features.Width || set.Features != must.Get(features.Parse(text))(t).String() || set.Train.Len() != 16 || opened != 2 {
+	if set.Vector != features.Width || set.Features != must.Get(features.Parse(text))(t).String() ||
+		set.Train.Len() != 16 || opened != 2 {
 		t.Errorf("vectors of %d, %q, %d of them; opened %d times", set.Vector, set.Features, set.Train.Len(), opened)
 	}
 	x := make([]float32, features.Width)
@@ -89,15 +92,18 @@ func TestRunOnFeatures(t *testing.T) {
 	part.Select(&part.Train, 0, 1).Sample(0, x)
 	must.Do(t, features.Codes(again, x))
 	if part.Train.Len() != 6 || part.Test.Len() != 2 || !slices.Equal(codes, again) || opened != 2 {
-		t.Errorf("%d and %d pictures, opened %d times; want 6 and 2, with the same features, from the cache", part.Train.Len(), part.Test.Len(), opened)
+		t.Errorf("%d and %d pictures, opened %d times; want 6 and 2, with the same features, from the cache",
+			part.Train.Len(), part.Test.Len(), opened)
 	}
 }
 
-// TestFeaturesID: a configuration without features has the id that it had before there were any; defaults of features that are
-// written out, and a copy of the weights elsewhere, change nothing; other weights do.
+// TestFeaturesID: a configuration without features has the id that it had before there were any;
+// defaults of features that are written out, and a copy of the weights elsewhere, change nothing;
+// other weights do.
 func TestFeaturesID(t *testing.T) {
 	plain := DefaultConfig("glyphs")
-	if text := string(must.Get(plain.MarshalJSON())(t)); strings.Contains(text, "features") || strings.Contains(text, "augment") {
+	if text := string(must.Get(plain.MarshalJSON())(t)); strings.Contains(text, "features") ||
+		strings.Contains(text, "augment") {
 		t.Errorf("the id is made of %s", text)
 	}
 	a, b := plain.OnFeatures("efficientnet-lite0"), plain.OnFeatures("efficientnet-lite0:flips=false,size=128")
@@ -119,7 +125,8 @@ func TestFeaturesRefused(t *testing.T) {
 	text := drawnBackbone(t, dir, 1)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "v.csv"), []byte("a,b,class\n1,2,x\n3,4,y\n5,6,x\n7,8,y\n"), 0o644))
 	m := &Machine{Open: func(context.Context) (*backend.Backend, error) { return nil, errors.New("not opened") }}
-	if _, err := m.DatasetOf(t.Context(), DefaultConfig("csv:"+dir+"/v.csv").OnFeatures(text)); err == nil || !strings.Contains(err.Error(), "has vectors") {
+	if _, err := m.DatasetOf(t.Context(), DefaultConfig("csv:"+dir+"/v.csv").OnFeatures(text)); err == nil ||
+		!strings.Contains(err.Error(), "has vectors") {
 		t.Errorf("vectors: %v", err)
 	}
 	for want, change := range map[string]func(c *Config){
@@ -152,7 +159,8 @@ func TestCMYK(t *testing.T) {
 	}
 }
 
-// TestAugment: a flip mirrors, a crop moves by up to an eighth with zeros at the edges, and both leave most pixels what they are.
+// TestAugment: a flip mirrors, a crop moves by up to an eighth with zeros at the edges, and both
+// leave most pixels what they are.
 func TestAugment(t *testing.T) {
 	d := &datasets.Dataset{Height: 16, Width: 8, Channels: 3}
 	picture := make([]float32, 16*8*3)

@@ -16,8 +16,8 @@ import (
 
 // Layer is what a file, the command line or a grid says of a configuration.
 type Layer struct {
-	// Values have the names of the keys of a configuration file (docs/config.md). Those of a table are a map, or have names
-	// such as "optimizer.lr". They may be texts of all kinds of values.
+	// Values have the names of the keys of a configuration file (docs/config.md). Those of a table
+	// are a map, or have names such as "optimizer.lr". They may be texts of all kinds of values.
 	Values map[string]any
 	Dir    string // to which the files that the keys "scenario" and "init" name are relative
 	From   string // what errors call it; may be empty
@@ -41,9 +41,10 @@ func ReadLayer(path string) (l Layer, err error) {
 	return l, nil
 }
 
-// NewConfig returns the [DefaultConfig] of a data set with layers over it, of which the last counts most. The data set is
-// the one that the last of them names, itself or by its scenario, or else "glyphs". Unknown keys, values out of range, and
-// those that do nothing beside a scenario are errors. What belongs together is checked by [Config.Check].
+// NewConfig returns the [DefaultConfig] of a data set with layers over it, of which the last counts
+// most. The data set is the one that the last of them names, itself or by its scenario, or else
+// "glyphs". Unknown keys, values out of range, and those that do nothing beside a scenario are
+// errors. What belongs together is checked by [Config.Check].
 func NewConfig(layers ...Layer) (c Config, err error) {
 	dataset, played := "glyphs", make([]*scenario.Scenario, len(layers))
 	for i, l := range layers {
@@ -70,7 +71,8 @@ func NewConfig(layers ...Layer) (c Config, err error) {
 	given := func(key string) bool {
 		return slices.ContainsFunc(layers, func(l Layer) bool { return l.Values[key] != nil })
 	}
-	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil && datasets.OwnPath(dataset) != "" {
+	if given("tasks") && !given("min_classes") && !given("max_classes") && c.Scenario == nil &&
+		datasets.OwnPath(dataset) != "" {
 		c.recut(dataset)
 	}
 	return c, nil
@@ -107,7 +109,8 @@ func (l Layer) scenario() (_ *scenario.Scenario, err error) {
 // drawing are the keys that say how a scenario is drawn.
 var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
 
-// lay puts a layer over a configuration. Of a network of another kind it has the defaults, not the sizes of the one before.
+// lay puts a layer over a configuration. Of a network of another kind it has the defaults, not the
+// sizes of the one before.
 func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
 	defer func() {
 		if err != nil {

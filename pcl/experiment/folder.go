@@ -14,11 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrForeign says that what is in the folder of a run, finished or saved, belongs to a different run, or was made by a program,
-// on files or on a processor that may give something else.
+// ErrForeign says that what is in the folder of a run, finished or saved, belongs to a different
+// run, or was made by a program, on files or on a processor that may give something else.
 var ErrForeign = errors.New("not this run's result")
 
-// Finished returns the result that [Each] finds in the folder of a run. It is nil if the run has to be made.
+// Finished returns the result that [Each] finds in the folder of a run. It is nil if the run has to
+// be made.
 func (s Store) Finished(c Checked) (*results.Run, error) { return s.finished(c.config) }
 
 func (s Store) finished(c Config) (*results.Run, error) {
@@ -30,7 +31,8 @@ func (s Store) finished(c Config) (*results.Run, error) {
 	if r != nil && (s.lacks(dir, r.Steps) || s.Weights && !exists(dir, weightsFile)) {
 		r, err = nil, fmt.Errorf("pcl: the run in %s is finished, but %w", dir, errLacks)
 	}
-	if s.replaces(err) || errors.Is(err, errLacks) && !exists(dir, results.ResultFile) { // another process has just removed it
+	// another process has just removed it
+	if s.replaces(err) || errors.Is(err, errLacks) && !exists(dir, results.ResultFile) {
 		return nil, nil
 	}
 	return r, err
@@ -49,14 +51,16 @@ func (s Store) folder(c Config) string {
 	return filepath.Join(s.Dir, c.Folder())
 }
 
-// lacks says whether records or arrays are asked for that a run has not left in its folder, in which it has made so many steps.
+// lacks says whether records or arrays are asked for that a run has not left in its folder, in
+// which it has made so many steps.
 func (s Store) lacks(dir string, steps int) bool {
 	arrays := min(s.RecordArrays, steps)
 	return s.Record && !exists(dir, results.RecordsFile) || arrays > 0 && !exists(dir, arraysDir, stepFile(arrays-1))
 }
 
-// finished returns the result of a run that is finished in a folder, or nil if there is none. If it is not that of this
-// run, was made by another program than this, or is not a valid result, the error is [ErrForeign].
+// finished returns the result of a run that is finished in a folder, or nil if there is none. If it
+// is not that of this run, was made by another program than this, or is not a valid result, the
+// error is [ErrForeign].
 func finished(dir string, c Config) (*results.Run, error) {
 	path := filepath.Join(dir, results.ResultFile)
 	r, err := results.Load(path)
@@ -94,8 +98,8 @@ func (c Config) differs(r *results.Run) error {
 	return nil
 }
 
-// Discard removes what a run has left in its folder, finished or not, and no other file, so that [Each] makes it from its
-// beginning. If another process works there, that is an error.
+// Discard removes what a run has left in its folder, finished or not, and no other file, so that
+// [Each] makes it from its beginning. If another process works there, that is an error.
 func (s Store) Discard(c Checked) error {
 	dir := s.folder(c.config)
 	if !exists(dir) {
@@ -109,8 +113,8 @@ func (s Store) Discard(c Checked) error {
 	return errors.Join(sweep(dir), empty(dir), os.RemoveAll(filepath.Join(dir, noteFile)))
 }
 
-// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all that it came with, and a
-// checkpoint what it goes on from.
+// empty removes what a run leaves in its folder. The result goes first: whoever finds one finds all
+// that it came with, and a checkpoint what it goes on from.
 func empty(dir string) error {
 	err := errors.Join(os.RemoveAll(filepath.Join(dir, results.ResultFile)), series{dir: dir}.clear())
 	for _, name := range []string{results.RecordsFile, arraysDir, weightsFile, scenarioFile} {

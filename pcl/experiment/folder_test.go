@@ -25,7 +25,8 @@ type played struct {
 }
 
 func newPlayed(t *testing.T) *played {
-	return &played{t: t, c: blobConfig("avggrad"), w: work{Store: Store{Dir: filepath.Join(t.TempDir(), "runs")}, Schedule: Schedule{Machine: onBlobs(t)}}}
+	return &played{t: t, c: blobConfig("avggrad"),
+		w: work{Store: Store{Dir: filepath.Join(t.TempDir(), "runs")}, Schedule: Schedule{Machine: onBlobs(t)}}}
 }
 
 // dir is the folder of the run.
@@ -122,7 +123,8 @@ func TestFinishedIsKept(t *testing.T) {
 	}
 }
 
-// TestUnfinishedGoesOn takes an interrupted run up, with records that it has begun whether they are asked for or not.
+// TestUnfinishedGoesOn takes an interrupted run up, with records that it has begun whether they are
+// asked for or not.
 func TestUnfinishedGoesOn(t *testing.T) {
 	p := newPlayed(t)
 	whole := p.end(recorded)
@@ -130,13 +132,15 @@ func TestUnfinishedGoesOn(t *testing.T) {
 	p.w.Dir = t.TempDir()
 	p.stop(5, recorded)
 	r := p.end(nil)
-	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 || p.files()[results.RecordsFile] != records {
-		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps, r.ModelSHA256 == whole.ModelSHA256)
+	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 ||
+		p.files()[results.RecordsFile] != records {
+		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps,
+			r.ModelSHA256 == whole.ModelSHA256)
 	}
 }
 
-// TestMadeAgainForItsFiles: a run that has not left what is asked for is replaced, finished or not, by one with the same model; and
-// nothing that it left before stays.
+// TestMadeAgainForItsFiles: a run that has not left what is asked for is replaced, finished or not,
+// by one with the same model; and nothing that it left before stays.
 func TestMadeAgainForItsFiles(t *testing.T) {
 	for name, ask := range map[string]func(*work){
 		results.RecordsFile: func(w *work) { recorded(w); w.Replace = true },
@@ -153,7 +157,8 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 			said := ""
 			r := p.end(func(w *work) { ask(w); w.Log = func(s string) { said += s } })
 			goesOn := stop && name == weightsFile // which a run leaves when it ends
-			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn || (said == "") != goesOn {
+			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn ||
+				(said == "") != goesOn {
 				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
 			}
 			if p.end(ask); p.steps != 0 {
@@ -177,7 +182,8 @@ func TestArraysOfAResumedRun(t *testing.T) {
 	}
 }
 
-// TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
+// TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or
+// of fewer.
 func TestMoreArraysOfAFinishedRun(t *testing.T) {
 	p := newPlayed(t)
 	r := p.end(arrays(2))
@@ -199,8 +205,8 @@ func write(t *testing.T, path, content string) {
 	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 }
 
-// TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of the one that starts
-// again.
+// TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of
+// the one that starts again.
 func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 	p := newPlayed(t)
 	write(t, filepath.Join(p.dir(), results.RecordsFile), "{}")
@@ -236,7 +242,8 @@ func TestForeignResult(t *testing.T) {
 		data := must.Get(json.Marshal(fields))(t)
 		write(t, path, string(data))
 		p.refused(ErrForeign, recorded)
-		if _, err := p.w.Finished(Checked{config: p.c}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+		if _, err := p.w.Finished(Checked{config: p.c}); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("want an error with the file and %q: %v", name, err)
 		}
 	}
@@ -261,8 +268,8 @@ func TestInUse(t *testing.T) {
 	p.end(nil)
 }
 
-// TestFolderRemoved moves the folder of a run away, in whose place another process makes one of its own: the
-// run ends with an error, not as one that was saved, and leaves the other's folder alone.
+// TestFolderRemoved moves the folder of a run away, in whose place another process makes one of its
+// own: the run ends with an error, not as one that was saved, and leaves the other's folder alone.
 func TestFolderRemoved(t *testing.T) {
 	p := newPlayed(t)
 	var other *lock
@@ -306,8 +313,10 @@ func TestParts(t *testing.T) {
 	p.stop(5, nil)
 	p.stop(2, func(w *work) { w.Machine = on(t, other, p.w.Machine.set) })
 	m := p.end(nil).Measured
-	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 || m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
-		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From, m.Parts[2].Begun)
+	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 ||
+		m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
+		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From,
+			m.Parts[2].Begun)
 	}
 	if m.Parts[0].Backend != backend.Go || m.Backend != backend.Go {
 		t.Errorf("made with %+v, at last with %s", m.Parts, m.Backend)
@@ -356,7 +365,8 @@ func TestTrouble(t *testing.T) {
 	} {
 		s.observe(&c.report)
 		at := s.divergedAt(9, nil)
-		if s.Skipped != c.want.Skipped || s.Rejected != c.want.Rejected || (at == nil) != (c.stuck < 0) || at != nil && *at != c.stuck {
+		if s.Skipped != c.want.Skipped || s.Rejected != c.want.Rejected || (at == nil) != (c.stuck < 0) ||
+			at != nil && *at != c.stuck {
 			t.Errorf("after step %d: %+v, diverged at %v, want %+v, %d", c.report.Step, s, at, c.want, c.stuck)
 		}
 	}
@@ -367,7 +377,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestDiscard removes what a run left in a folder, and nothing else, so that it is made from its beginning.
+// TestDiscard removes what a run left in a folder, and nothing else, so that it is made from its
+// beginning.
 func TestDiscard(t *testing.T) {
 	p := newPlayed(t)
 	p.w.Attempts = 3

@@ -13,8 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// TestGapsInTheTimeline compares a serial run with one whose tasks come later than they could: nothing happens in the
-// gaps, so it has the same model, at other steps. It is then interrupted and resumed, also in a gap.
+// TestGapsInTheTimeline compares a serial run with one whose tasks come later than they could:
+// nothing happens in the gaps, so it has the same model, at other steps. It is then interrupted and
+// resumed, also in a gap.
 func TestGapsInTheTimeline(t *testing.T) {
 	m, c := onBlobs(t), blobConfig("emgd-gmc")
 	c.Kind, c.EvalEvery = "serial", 0
@@ -34,7 +35,8 @@ func TestGapsInTheTimeline(t *testing.T) {
 		}
 		for i, p := range r.Curve {
 			if p.Step != dense.Curve[i].Step+gap[i] || p.Mean != dense.Curve[i].Mean {
-				t.Errorf("evaluation %d is %v at step %d; without gaps %v at %d", i, p.Mean, p.Step, dense.Curve[i].Mean, dense.Curve[i].Step)
+				t.Errorf("evaluation %d is %v at step %d; without gaps %v at %d", i, p.Mean, p.Step, dense.Curve[i].Mean,
+					dense.Curve[i].Step)
 			}
 		}
 		return outcome(t, r, dir)
@@ -43,14 +45,15 @@ func TestGapsInTheTimeline(t *testing.T) {
 	for _, after := range []int{1, s.Tasks[1].Start, s.Tasks[1].Start + 1} {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := made(ctx, c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m, OnProgress: func(_ int, p Progress) {
-			if p.Step == after {
-				stop()
-			}
-			if p.Steps != dense.Steps {
-				t.Errorf("progress counts to %d, want %d", p.Steps, dense.Steps)
-			}
-		}}})
+		_, err := made(ctx, c, work{Store: Store{Dir: dir, Record: true},
+			Schedule: Schedule{Machine: m, OnProgress: func(_ int, p Progress) {
+				if p.Step == after {
+					stop()
+				}
+				if p.Steps != dense.Steps {
+					t.Errorf("progress counts to %d, want %d", p.Steps, dense.Steps)
+				}
+			}}})
 		if stop(); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
@@ -61,25 +64,30 @@ func TestGapsInTheTimeline(t *testing.T) {
 	}
 }
 
-// TestOneTimelineInBothIncrements: a scenario that was written by hand leaves out what the configuration says.
+// TestOneTimelineInBothIncrements: a scenario that was written by hand leaves out what the
+// configuration says.
 func TestOneTimelineInBothIncrements(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"schema": 1, "tasks": [{"classes": [0, 1]}, {"classes": [2, 3], "start": 4}, {"classes": [4, 5], "start": 90}]}`
 	must.Do(t, os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666))
 	for _, increment := range []string{"task", "class"} {
-		c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n"))(t)
+		c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+
+			"\"\nhidden = [16, 8]\n"))(t)
 		r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
-		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 || r.Steps != 24 || r.A < 50 {
+		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 ||
+			r.Steps != 24 || r.A < 50 {
 			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
 		}
 	}
-	for _, key := range []string{"labelset = 1", "timeline = 1", "kind = \"serial\"", "tasks = 3", "min_classes = 2", "max_classes = 2", "overlap = 1", "duplicate = true"} {
+	for _, key := range []string{"labelset = 1", "timeline = 1", "kind = \"serial\"", "tasks = 3", "min_classes = 2",
+		"max_classes = 2", "overlap = 1", "duplicate = true"} {
 		if _, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"); err == nil {
 			t.Errorf("%s beside a scenario: %v", key, err)
 		}
 	}
 	sized := filepath.Join(dir, "sized.json")
-	must.Do(t, os.WriteFile(sized, []byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666))
+	must.Do(t, os.WriteFile(sized,
+		[]byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666))
 	for key, want := range map[string]string{"batch = 16": "batch is 16", "epochs = 2": "epochs is 2", "batch = 8": ""} {
 		_, err := parseIn(dir, "scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n")
 		if want == "" && err != nil || want != "" && err == nil {

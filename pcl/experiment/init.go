@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// begin has runs begin with the parameters of the trained network in a safetensors file, all but those of the classifier, and
-// with its statistics.
+// begin has runs begin with the parameters of the trained network in a safetensors file, all but
+// those of the classifier, and with its statistics.
 func (c *Config) begin(path string) error {
 	sum, _, err := weights(path)
 	if err != nil {
@@ -40,7 +40,8 @@ func (c Config) pretrain(l *pcl.Learner) (err error) {
 	}()
 	if c.InitFile == "" {
 		return fmt.Errorf(
-			"%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by InitFile, init in the TOML file, or --init", ErrData, c.Init)
+			"%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by InitFile, init in "+
+				"the TOML file, or --init", ErrData, c.Init)
 	}
 	defer func() {
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TestInit: a run begins with another network's parameters, all but the classifier's; a configuration without has the
-// identity that it had.
+// TestInit: a run begins with another network's parameters, all but the classifier's; a
+// configuration without has the identity that it had.
 func TestInit(t *testing.T) {
 	p := newPlayed(t)
 	if text, err := json.Marshal(p.c); err != nil || strings.Contains(string(text), "init") {
@@ -33,7 +33,8 @@ func TestInit(t *testing.T) {
 	defer l.Close()
 	n := must.Get(l.Network())(t)
 	for i, x := range n.Tensors {
-		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values, source.Tensors[i].Values) == classifier {
+		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values,
+			source.Tensors[i].Values) == classifier {
 			t.Errorf("%s was taken: %v", x.Name, !classifier)
 		}
 	}
@@ -69,7 +70,8 @@ func TestInit(t *testing.T) {
 	fromResult.InitFile = filepath.Join(first, results.ResultFile)
 	refuse(fromResult, "not a network")
 	fromResult.InitFile = file
-	if again, err := made(t.Context(), fromResult, work{Schedule: Schedule{Machine: p.w.Machine}}); err != nil || again.ModelSHA256 != r.ModelSHA256 {
+	if again, err := made(t.Context(), fromResult, work{Schedule: Schedule{Machine: p.w.Machine}}); err != nil ||
+		again.ModelSHA256 != r.ModelSHA256 {
 		t.Errorf("from its result it ends otherwise: %v", err)
 	}
 	wide := started

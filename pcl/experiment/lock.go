@@ -17,12 +17,13 @@ import (
 
 // Only one process at a time works in a run's folder.
 
-// lockFile is locked as long as a process works in its folder, and says which process that is. The operating
-// system releases the lock when the process dies, so a file that is left behind does no harm.
+// lockFile is locked as long as a process works in its folder, and says which process that is. The
+// operating system releases the lock when the process dies, so a file that is left behind does no
+// harm.
 const lockFile = ".lock"
 
-// patience is how long [takeLock] waits for the lock. Another process may hold it for only a moment, to look into the
-// folder.
+// patience is how long [takeLock] waits for the lock. Another process may hold it for only a
+// moment, to look into the folder.
 const patience = 500 * time.Millisecond
 
 // holder is the process that works in a folder.
@@ -63,8 +64,8 @@ func noLocks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK)
 }
 
-// takeLock creates the folder if it does not exist, takes its lock, and checks that the folder can be written to. If
-// another process has the lock, the error is [errHeld] and says which.
+// takeLock creates the folder if it does not exist, takes its lock, and checks that the folder can
+// be written to. If another process has the lock, the error is [errHeld] and says which.
 func takeLock(dir string) (*lock, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, cannotWrite(dir, err)
@@ -89,8 +90,9 @@ func takeLock(dir string) (*lock, error) {
 	}
 }
 
-// try takes the lock if it is free. The last holder may have removed the file after it was opened here and before
-// it was locked; a lock on a removed file would keep nobody out, so it does not count.
+// try takes the lock if it is free. The last holder may have removed the file after it was opened
+// here and before it was locked; a lock on a removed file would keep nobody out, so it does not
+// count.
 func (l *lock) try() (bool, error) {
 	l.file = flock.New(filepath.Join(l.dir, lockFile), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 	got, err := tryLock(l.file)
@@ -100,8 +102,8 @@ func (l *lock) try() (bool, error) {
 	return got, err
 }
 
-// check returns an error if the folder is no longer the one that was locked. It may have been removed or moved,
-// and another process may have created a new folder with its name.
+// check returns an error if the folder is no longer the one that was locked. It may have been
+// removed or moved, and another process may have created a new folder with its name.
 func (l *lock) check() error {
 	if l.open {
 		_, err := os.Stat(l.dir)
@@ -121,7 +123,8 @@ func (l *lock) check() error {
 	return nil
 }
 
-// release removes the lock file, if the system allows a file in use to be removed, and releases the lock.
+// release removes the lock file, if the system allows a file in use to be removed, and releases the
+// lock.
 func (l *lock) release() error {
 	if l.open {
 		return nil
@@ -132,8 +135,8 @@ func (l *lock) release() error {
 	return l.file.Unlock()
 }
 
-// offset is where the lock file names its holder. On Windows the first byte of the file is what is locked, and
-// other processes cannot read it.
+// offset is where the lock file names its holder. On Windows the first byte of the file is what is
+// locked, and other processes cannot read it.
 const offset = 1
 
 // sign writes into the lock file which process has the lock.
@@ -154,8 +157,8 @@ func (l *lock) sign() error {
 	return errors.Join(err, f.Close())
 }
 
-// heldBy returns which process works in a folder. ok is false if none does, or the file system has no locks. Unlike [takeLock],
-// it does not wait.
+// heldBy returns which process works in a folder. ok is false if none does, or the file system has
+// no locks. Unlike [takeLock], it does not wait.
 func heldBy(dir string) (h holder, ok bool) {
 	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDWR))
 	got, err := tryLock(lock)
@@ -181,8 +184,8 @@ func holderOf(dir string) (h holder) {
 	return h
 }
 
-// tryToWrite writes a small file to a folder and removes it. Looking at the folder's permissions would not be enough: the
-// disk may be full.
+// tryToWrite writes a small file to a folder and removes it. Looking at the folder's permissions
+// would not be enough: the disk may be full.
 func tryToWrite(dir string) error {
 	f, err := os.CreateTemp(dir, ".trial.*.tmp")
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestOneAtATime has a folder refused while it is taken, with its holder named, and given afterwards.
+// TestOneAtATime has a folder refused while it is taken, with its holder named, and given
+// afterwards.
 func TestOneAtATime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "run")
 	first, err := takeLock(dir)
@@ -28,7 +29,8 @@ func TestOneAtATime(t *testing.T) {
 		t.Fatalf("a second holder: %v, want errHeld", err)
 	}
 	host, _ := os.Hostname()
-	if h := holderOf(dir); h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute || !strings.Contains(err.Error(), host) {
+	if h := holderOf(dir); h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute ||
+		!strings.Contains(err.Error(), host) {
 		t.Errorf("the holder is %+v, in words %q", h, err)
 	}
 	must.Do(t, first.release())
@@ -39,7 +41,8 @@ func TestOneAtATime(t *testing.T) {
 	must.Do(t, second.release())
 }
 
-// TestNoTwoHolders lets many take and release one folder, whose lock's file comes and goes with them.
+// TestNoTwoHolders lets many take and release one folder, whose lock's file comes and goes with
+// them.
 func TestNoTwoHolders(t *testing.T) {
 	dir := t.TempDir()
 	var inside, most, taken atomic.Int32
@@ -83,7 +86,8 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestFolderTakenAway removes a folder in use: its holder must not write into the one that comes after.
+// TestFolderTakenAway removes a folder in use: its holder must not write into the one that comes
+// after.
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	l := must.Get(takeLock(dir))(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// Machine is what runs share: a backend, the programs that were compiled for it, and one data set at a time. It opens
-// each of them when a run first needs it, and so never if all runs are finished.
+// Machine is what runs share: a backend, the programs that were compiled for it, and one data set
+// at a time. It opens each of them when a run first needs it, and so never if all runs are
+// finished.
 type Machine struct {
 	Open    func(context.Context) (*backend.Backend, error) // opens the backend
 	DataDir string                                          // folder of the data sets; see datasets.Options
@@ -61,8 +62,8 @@ func (m *Machine) Backend(ctx context.Context) (*backend.Backend, error) {
 	return b, err
 }
 
-// Dataset returns the data set of the given name, and opens it if necessary. It forgets the one before, so that two are
-// in memory only while runs on both are made.
+// Dataset returns the data set of the given name, and opens it if necessary. It forgets the one
+// before, so that two are in memory only while runs on both are made.
 func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, error) {
 	return m.Pictures(ctx, Config{Dataset: name})
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrFailed says that a run has failed, now or before, in a folder that processes share; the folder keeps the reason.
+// ErrFailed says that a run has failed, now or before, in a folder that processes share; the folder
+// keeps the reason.
 var ErrFailed = errors.New("failed")
 
 // noteFile is the name of the file that says who worked in a folder that processes share.
@@ -55,7 +56,8 @@ func (n note) failure(dir string) error {
 	return fmt.Errorf("the run in %s %w: %s", dir, ErrFailed, n.Failed)
 }
 
-// before returns the note in the folder of a run. It fails with [ErrFailed] if the run has failed and is not to be made again.
+// before returns the note in the folder of a run. It fails with [ErrFailed] if the run has failed
+// and is not to be made again.
 func (s Store) before(dir string) (note, error) {
 	n := readNote(dir)
 	if s.Replace && n.Failed != "" {
@@ -77,13 +79,15 @@ func (r *runner) arrive() (note, error) {
 	n.Host, _ = os.Hostname()
 	switch {
 	case r.lock.open:
-		r.work.say("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", r.dir)
+		r.work.say("The file system of %s has no locks: processes may make the same run there, of which the last result "+
+			"stays.", r.dir)
 	case !before.Begun.IsZero() && !before.Left && n.From <= before.From:
 		n.Deaths = before.Deaths + 1
 	}
 	if n.Deaths >= r.work.Attempts {
 		n.Left = true
-		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run out of memory", n.Deaths)
+		n.Failed = fmt.Sprintf("%d processes in a row ended at it without a word, as if they had been killed or had run "+
+			"out of memory", n.Deaths)
 	}
 	if err := cmp.Or(n.save(r.dir), n.failure(r.dir)); err != nil {
 		return note{}, err
@@ -91,8 +95,8 @@ func (r *runner) arrive() (note, error) {
 	return n, nil
 }
 
-// leave writes down how the work on the run ended, and ends with its error, which is [ErrFailed] unless the run can be made
-// later or elsewhere.
+// leave writes down how the work on the run ended, and ends with its error, which is [ErrFailed]
+// unless the run can be made later or elsewhere.
 func (r *runner) leave(ctx context.Context, n note, err error) error {
 	n.Left, n.Deaths = true, 0
 	if err != nil && ctx.Err() == nil && !passing(err) {

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// builtIn are the parts and data sets of the module: those that are there before a program registers its own.
+// builtIn are the parts and data sets of the module: those that are there before a program
+// registers its own.
 var builtIn = func() map[string]bool {
 	known := map[string]bool{}
 	for _, name := range append(method.Names(), rehearsal.Names()...) {
@@ -25,8 +26,8 @@ var builtIn = func() map[string]bool {
 	return known
 }()
 
-// program tells this program from those that may compute something else from the configuration. What a notebook has
-// registered counts if the configuration names a part that is not the module's.
+// program tells this program from those that may compute something else from the configuration.
+// What a notebook has registered counts if the configuration names a part that is not the module's.
 func (c Config) program() (string, error) {
 	own := !builtIn["model "+c.modelName()] || !strings.Contains(c.Dataset, ":") && !builtIn["set "+c.Dataset]
 	for name := range strings.SplitSeq(c.Method, "+") {

@@ -27,7 +27,8 @@ func table(t *testing.T, path string, first float64) string {
 	return "csv:" + path
 }
 
-// TestChangedFiles: a run notices that the files of its set are others than when it was saved or finished.
+// TestChangedFiles: a run notices that the files of its set are others than when it was saved or
+// finished.
 func TestChangedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "my table.csv")
 	name := table(t, path, 0)
@@ -59,7 +60,8 @@ func TestChangedFiles(t *testing.T) {
 	if changed.DataSHA256 == c.DataSHA256 || changed.Folder() != c.Folder() || changed.ID() == c.ID() {
 		t.Error("the changed files are the same, or in another folder")
 	}
-	if _, err := made(t.Context(), changed, w); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "files of the data set have changed") {
+	if _, err := made(t.Context(), changed, w); !errors.Is(err, ErrForeign) ||
+		!strings.Contains(err.Error(), "files of the data set have changed") {
 		t.Errorf("resumed on other files: %v", err)
 	}
 	if _, err := made(t.Context(), c, w); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), c.DataSHA256[:12]) {
@@ -71,7 +73,8 @@ func TestChangedFiles(t *testing.T) {
 	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" || r.Measured.Resumed != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := w.Finished(Checked{config: changed}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+	if _, err := w.Finished(Checked{config: changed}); !errors.Is(err, ErrForeign) ||
+		!strings.Contains(err.Error(), "data_sha256") {
 		t.Errorf("a result on other files: %v", err)
 	}
 	if _, err := c.OnData(t.Context(), datasets.Options{}); err != nil {
@@ -109,7 +112,8 @@ func cutMNIST(t *testing.T, n int) string {
 	return dir
 }
 
-// TestPartsOfASet: runs on parts of the official files are told apart from each other and from runs on all of them.
+// TestPartsOfASet: runs on parts of the official files are told apart from each other and from runs
+// on all of them.
 func TestPartsOfASet(t *testing.T) {
 	plain := DefaultConfig("mnist-test80")
 	plain.Batch = 8
@@ -124,7 +128,8 @@ func TestPartsOfASet(t *testing.T) {
 	}
 	large, whole := of(200), of(10000)
 	small := of(100)
-	if whole.ID() != plain.ID() || small.ID() == plain.ID() || large.ID() == small.ID() || small.Folder() != plain.Folder() {
+	if whole.ID() != plain.ID() || small.ID() == plain.ID() || large.ID() == small.ID() ||
+		small.Folder() != plain.Folder() {
 		t.Errorf("the runs on 100, 200 and 10,000 images are %s, %s and %s", small.ID(), large.ID(), whole.ID())
 	}
 	r, err := made(t.Context(), plain, w) // even if it was not told of the data before
@@ -132,7 +137,8 @@ func TestPartsOfASet(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []Config{large, whole} {
-		if _, err := w.Finished(Checked{config: c}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+		if _, err := w.Finished(Checked{config: c}); !errors.Is(err, ErrForeign) ||
+			!strings.Contains(err.Error(), "data_sha256") {
 			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
 		}
 	}
@@ -145,23 +151,26 @@ func TestVectorsRefused(t *testing.T) {
 	images, edited := DefaultConfig(name), DefaultConfig(name)
 	images.Model, images.Hidden, edited.Edit.Eta = "resnet18", nil, 0.01
 	for _, c := range []Config{images, edited} {
-		if _, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}); err == nil {
+		if _, err := made(t.Context(), c,
+			work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}); err == nil {
 			t.Errorf("%s, edit %+v: no error", c.Model, c.Edit)
 		}
 	}
 }
 
-// TestIDsStay: folders of runs and cells of grids are named by these hashes, so what is added to a configuration must
-// not change those that do not use it.
+// TestIDsStay: folders of runs and cells of grids are named by these hashes, so what is added to a
+// configuration must not change those that do not use it.
 func TestIDsStay(t *testing.T) {
-	for name, want := range map[string]string{"emnist-byclass": "2632594c09be", "cifar-10": "d986eaa35db8", "glyphs": "df636d2aa66c"} {
+	for name, want := range map[string]string{"emnist-byclass": "2632594c09be", "cifar-10": "d986eaa35db8",
+		"glyphs": "df636d2aa66c"} {
 		if got := DefaultConfig(name).ID(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 }
 
-// TestLinear: a linear classifier has no parameters below its outputs, so in task-incremental mode none are shared.
+// TestLinear: a linear classifier has no parameters below its outputs, so in task-incremental mode
+// none are shared.
 func TestLinear(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
 	d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
@@ -175,8 +184,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestSessionOnOwnFiles: what a notebook does. A second session takes the finished run from its folder, until the files
-// change.
+// TestSessionOnOwnFiles: what a notebook does. A second session takes the finished run from its
+// folder, until the files change.
 func TestSessionOnOwnFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	name := table(t, path, 0)
@@ -197,7 +206,8 @@ func TestSessionOnOwnFiles(t *testing.T) {
 	}
 }
 
-// TestTasksAlone: a number of tasks alone changes the classes that each has, where it must and each keeps two.
+// TestTasksAlone: a number of tasks alone changes the classes that each has, where it must and each
+// keeps two.
 func TestTasksAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "twelve.csv")
 	text := "a,label\n"
@@ -216,13 +226,15 @@ func TestTasksAlone(t *testing.T) {
 		{map[string]any{"tasks": 3, "max_classes": 5}, 2, 5},
 	} {
 		c.values["dataset"] = "csv:" + path
-		if got, err := NewConfig(Layer{Values: c.values}); err != nil || got.MinClasses != c.fewest || got.MaxClasses != c.to {
+		if got, err := NewConfig(Layer{Values: c.values}); err != nil || got.MinClasses != c.fewest ||
+			got.MaxClasses != c.to {
 			t.Errorf("%v: %d to %d classes, %v; want %d to %d", c.values, got.MinClasses, got.MaxClasses, err, c.fewest, c.to)
 		}
 	}
 }
 
-// TestDoubtsAreTold: a session says once what is doubtful about a set of the user's own, on one line.
+// TestDoubtsAreTold: a session says once what is doubtful about a set of the user's own, on one
+// line.
 func TestDoubtsAreTold(t *testing.T) {
 	said := must.Get(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	defer said.Close()
@@ -236,7 +248,8 @@ func TestDoubtsAreTold(t *testing.T) {
 		must.Do(t, s.Close())
 	}
 	text := string(must.Get(os.ReadFile(said.Name()))(t))
-	if !strings.HasPrefix(text, "copies.csv: ") || !strings.Contains(text, "test rows are also training rows") || strings.Count(text, "\n") != 1 {
+	if !strings.HasPrefix(text, "copies.csv: ") || !strings.Contains(text, "test rows are also training rows") ||
+		strings.Count(text, "\n") != 1 {
 		t.Errorf("on standard error: %q", text)
 	}
 }

@@ -34,7 +34,8 @@ func names(set *datasets.Dataset, classes []int) []string {
 	return out
 }
 
-// newTask returns the task of a scenario, which may have only a part of the training images of its classes.
+// newTask returns the task of a scenario, which may have only a part of the training images of its
+// classes.
 func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Task, error) {
 	for _, class := range t.Classes {
 		if class < 0 || class >= len(set.Classes) {
@@ -61,9 +62,10 @@ func (p *course) task(id int) (pcl.Task, error) {
 	return p.config.newTask(p.set, id, p.scenario.Tasks[id-1])
 }
 
-// play makes the steps of the scenario, from the learner's current one to the last, and tells after of each. Tasks are attached
-// when they arrive. While no stream runs, nothing is done: the next update comes when the next task arrives, and the report
-// of each names its step of the timeline. It returns false if ctx was cancelled before the end.
+// play makes the steps of the scenario, from the learner's current one to the last, and tells after
+// of each. Tasks are attached when they arrive. While no stream runs, nothing is done: the next
+// update comes when the next task arrives, and the report of each names its step of the timeline.
+// It returns false if ctx was cancelled before the end.
 func (p *course) play(ctx context.Context, after func(*pcl.StepReport) error) (ended bool, err error) {
 	s, l := p.scenario, p.learner
 	for now := s.StepAfter(l.Steps()); now <= s.LastStep(); now = s.StepAfter(l.Steps()) {

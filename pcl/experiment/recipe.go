@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Recipe says how a [Session] made a value, which [Recipe.Make] makes again, also in another process. It can be encoded with
-// encoding/json and encoding/gob.
+// Recipe says how a [Session] made a value, which [Recipe.Make] makes again, also in another
+// process. It can be encoded with encoding/json and encoding/gob.
 type Recipe struct {
 	Kind string          // "session", "learner" or "task"
 	Args json.RawMessage // what it was made from
@@ -38,7 +38,8 @@ type key struct {
 
 func keyOf(pointer any) key { return key{reflect.TypeOf(pointer), reflect.ValueOf(pointer).Pointer()} }
 
-// KeepRecipes keeps the recipe of each value that sessions make from now on, as long as the value is in memory.
+// KeepRecipes keeps the recipe of each value that sessions make from now on, as long as the value
+// is in memory.
 func KeepRecipes() { keeping.Store(true) }
 
 // keepRecipe keeps how the value was made that p points to.
@@ -55,8 +56,8 @@ func keepRecipe[T any](p *T, kind string, args recipeArgs) {
 	runtime.AddCleanup(p, func(k key) { recipes.Delete(k) }, k)
 }
 
-// RecipeOf returns the recipe of a session, of a learner that a session made, or of the test set of a session's task. There is
-// one if [KeepRecipes] was called before it was made.
+// RecipeOf returns the recipe of a session, of a learner that a session made, or of the test set of
+// a session's task. There is one if [KeepRecipes] was called before it was made.
 func RecipeOf(value any) (r Recipe, ok bool) {
 	if v := reflect.ValueOf(value); v.Kind() != reflect.Pointer || v.IsNil() {
 		return r, false
@@ -71,7 +72,8 @@ func RecipeOf(value any) (r Recipe, ok bool) {
 // remadeSessions has the sessions that were made again, by their data set and options.
 var remadeSessions sync.Map
 
-// Make makes the value again: a *[Session], a *[pcl.Learner] or a [pcl.Task]. Values of one session come from one session again.
+// Make makes the value again: a *[Session], a *[pcl.Learner] or a [pcl.Task]. Values of one session
+// come from one session again.
 func (r Recipe) Make(ctx context.Context) (any, error) {
 	var a recipeArgs
 	if err := json.Unmarshal(r.Args, &a); err != nil {

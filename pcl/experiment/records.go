@@ -20,8 +20,8 @@ type recorder struct {
 	w    *bufio.Writer
 }
 
-// openRecords opens the record file, if one was asked for or the run has one already. A resumed run cuts off the lines that
-// were written after its checkpoint.
+// openRecords opens the record file, if one was asked for or the run has one already. A resumed run
+// cuts off the lines that were written after its checkpoint.
 func (r *runner) openRecords() error {
 	if !r.work.Record && r.state.Records == 0 {
 		return nil

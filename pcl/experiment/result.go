@@ -37,7 +37,8 @@ func (r *runner) result() (*results.Run, error) {
 		Dataset: r.config.Dataset, Increment: r.config.Increment,
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
-		Skipped: r.state.Skipped, SkippedSamples: r.state.Samples, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
+		Skipped: r.state.Skipped, SkippedSamples: r.state.Samples, Rejected: r.state.Rejected,
+		DivergedAt:   r.state.divergedAt(r.scenario.LastStep()+1, theta),
 		ModelSHA256:  sum(theta, statistics),
 		MemorySHA256: sum(pixels...),
 		Measured:     r.measured(),
@@ -67,8 +68,8 @@ func (r *runner) result() (*results.Run, error) {
 	return out, nil
 }
 
-// driftOf returns how far the pixels of samples that were edited are from their original values, ‖x − x_original‖∞; nil if
-// none was.
+// driftOf returns how far the pixels of samples that were edited are from their original values, ‖x
+// − x_original‖∞; nil if none was.
 func driftOf(stored memory.Samples) *results.Drift {
 	d := results.Drift{}
 	for _, it := range stored {
@@ -88,7 +89,8 @@ func driftOf(stored memory.Samples) *results.Drift {
 	return &d
 }
 
-// sum returns the SHA-256 of arrays in hexadecimal. Two models, or two memories, are the same if their sums are.
+// sum returns the SHA-256 of arrays in hexadecimal. Two models, or two memories, are the same if
+// their sums are.
 func sum(arrays ...[]float32) string {
 	h := sha256.New()
 	for _, x := range arrays {
@@ -122,22 +124,25 @@ func (r *runner) beginPart() {
 
 func (r *runner) maker() results.Maker {
 	info := r.machine.backend.Info
-	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.program}
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(),
+		Program: r.program}
 	m.Version, m.Commit = origin.Version()
 	return m
 }
 
 // Progress says how far a run has come.
 type Progress struct {
-	Step, Steps int           // steps made so far, and steps of the whole run
-	K           int           // number of rows of the last step
-	Loss        float64       // mean loss of these rows; NaN if there was none
-	Skipped     int           // number of rows left out so far, because something was not finite
-	PerSecond   float64       // steps per second, without the first of each number of rows, for which programs are compiled
-	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
+	Step, Steps int     // steps made so far, and steps of the whole run
+	K           int     // number of rows of the last step
+	Loss        float64 // mean loss of these rows; NaN if there was none
+	Skipped     int     // number of rows left out so far, because something was not finite
+	// steps per second, without the first of each number of rows, for which programs are compiled
+	PerSecond float64
+	ETA       time.Duration // time that the remaining steps will take, estimated from PerSecond
 
-	// The learner after the step, and the step's report, which is valid only during the call. Look at the learner (evaluate
-	// it, take a snapshot, read the memory), but do not change it: the result is kept under the configuration.
+	// The learner after the step, and the step's report, which is valid only during the call. Look
+	// at the learner (evaluate it, take a snapshot, read the memory), but do not change it: the
+	// result is kept under the configuration.
 	Learner *pcl.Learner
 	Report  *pcl.StepReport
 }
@@ -145,7 +150,8 @@ type Progress struct {
 // report is the progress after a step.
 func (r *runner) report(s *pcl.StepReport) Progress {
 	p := Progress{
-		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped, Learner: r.learner, Report: s,
+		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped,
+		Learner: r.learner, Report: s,
 	}
 	if p.K == 0 {
 		p.Loss = math.NaN()

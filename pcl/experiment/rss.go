@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// PeakRSS returns the largest amount of memory that this process has used so far (its resident size), in bytes; 0 if the
-// system does not tell.
+// PeakRSS returns the largest amount of memory that this process has used so far (its resident
+// size), in bytes; 0 if the system does not tell.
 func PeakRSS() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))

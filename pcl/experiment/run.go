@@ -11,12 +11,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ErrInterrupted is what [Each] yields for a run if its context was cancelled. The run has then been saved, if it has a
-// folder and had made a step.
+// ErrInterrupted is what [Each] yields for a run if its context was cancelled. The run has then
+// been saved, if it has a folder and had made a step.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// weightsFile and scenarioFile are names of files that a run leaves in its folder, beside [results.ResultFile] and
-// [results.RecordsFile].
+// weightsFile and scenarioFile are names of files that a run leaves in its folder, beside
+// [results.ResultFile] and [results.RecordsFile].
 const (
 	weightsFile  = "weights.safetensors" // with the trained network
 	scenarioFile = "scenario.json"
@@ -36,7 +36,8 @@ type runner struct {
 	progress func(Progress)
 }
 
-// one returns the result of a run, the i-th: the one in its folder, or else the one that it makes there.
+// one returns the result of a run, the i-th: the one in its folder, or else the one that it makes
+// there.
 func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
 	if i < len(w.Found) && w.Found[i] != nil {
 		return w.Found[i], nil
@@ -72,8 +73,8 @@ func (r *runner) mayGoOn(ctx context.Context) error {
 	return nil
 }
 
-// run makes the run. In its folder, if it has one, no other process works then. From the data set on, its configuration says
-// on which files it is made, and so is that of the result.
+// run makes the run. In its folder, if it has one, no other process works then. From the data set
+// on, its configuration says on which files it is made, and so is that of the result.
 func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 	if r.set, err = r.machine.ready(ctx, r.config); err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (r *runner) beginLearner() error {
 	return nil
 }
 
-// goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be gone on from, the run
-// begins without what is left in its folder.
+// goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be
+// gone on from, the run begins without what is left in its folder.
 func (r *runner) goOn() error {
 	if r.dir == "" {
 		return nil

@@ -72,8 +72,8 @@ func outcome(t *testing.T, r *results.Run, out string) (result, records []byte) 
 	return must.Get(json.Marshal(saved))(t), must.Get(os.ReadFile(filepath.Join(dir, results.RecordsFile)))(t)
 }
 
-// resumed are runs that remember in different ways: methods with states, stored logits, a remembered
-// network, their own store, edited pixels.
+// resumed are runs that remember in different ways: methods with states, stored logits, a
+// remembered network, their own store, edited pixels.
 func resumed(b *backend.Backend) (configs []Config) {
 	for _, increment := range []string{"task", "class"} {
 		c := blobConfig("emgd-gmc")
@@ -108,11 +108,12 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				left := 1 + rng.IntN(9)
-				part, err := made(ctx, c, work{Store: Store{Dir: parts, Record: true}, Schedule: Schedule{Machine: m, OnProgress: func(int, Progress) {
-					if left--; left == 0 {
-						cancel()
-					}
-				}}})
+				part, err := made(ctx, c, work{Store: Store{Dir: parts, Record: true},
+					Schedule: Schedule{Machine: m, OnProgress: func(int, Progress) {
+						if left--; left == 0 {
+							cancel()
+						}
+					}}})
 				cancel()
 				if r = part; err == nil {
 					break
@@ -135,8 +136,8 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 	})
 }
 
-// TestDamagedCheckpoint cuts off and alters checkpoints: the run goes on from what it saved before, says so, and ends as
-// undisturbed.
+// TestDamagedCheckpoint cuts off and alters checkpoints: the run goes on from what it saved before,
+// says so, and ends as undisturbed.
 func TestDamagedCheckpoint(t *testing.T) {
 	want := newPlayed(t).end(nil)
 	for name, spoil := range map[string]func([]byte) []byte{
@@ -157,14 +158,17 @@ func TestDamagedCheckpoint(t *testing.T) {
 			}
 			said := ""
 			r := p.end(func(w *work) { w.Log = func(s string) { said += s } })
-			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 || !strings.Contains(said, newest) {
-				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged, p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
+			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 ||
+				!strings.Contains(said, newest) {
+				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged,
+					p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
 			}
 		}
 	}
 }
 
-// TestOtherConfigurationIsRefused finds the checkpoint of another learning rate in the run's folder.
+// TestOtherConfigurationIsRefused finds the checkpoint of another learning rate in the run's
+// folder.
 func TestOtherConfigurationIsRefused(t *testing.T) {
 	p := newPlayed(t)
 	p.stop(2, nil)
@@ -174,7 +178,8 @@ func TestOtherConfigurationIsRefused(t *testing.T) {
 	p.refused(ErrForeign, nil)
 }
 
-// TestStepTimesWithoutCompilation: the mean time of a step leaves out the steps for which programs are compiled.
+// TestStepTimesWithoutCompilation: the mean time of a step leaves out the steps for which programs
+// are compiled.
 func TestStepTimesWithoutCompilation(t *testing.T) {
 	var s steadySteps
 	if _, ok := s.millis(); ok {
@@ -193,7 +198,8 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 	}
 }
 
-// TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
+// TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees
+// as one.
 func TestJoinedRowsAreCountedOnce(t *testing.T) {
 	r := must.Get(made(t.Context(), blobConfig("avggrad+der-pp"), work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
 	checkFigures(t, r)
@@ -204,7 +210,8 @@ func TestJoinedRowsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestMethodsLearn runs each method to the end and checks that the result has what docs/protocol.md §4 lists.
+// TestMethodsLearn runs each method to the end and checks that the result has what docs/protocol.md
+// §4 lists.
 func TestMethodsLearn(t *testing.T) {
 	m := onBlobs(t)
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gmc", "emgd-gs", "er"} {
@@ -244,7 +251,8 @@ func checkFigures(t *testing.T, r *results.Run) {
 		forgotten += 100 * (accuracy[last][task.ID] - accuracy[task.End][task.ID]) / float64(len(r.Tasks))
 	}
 	if math.Abs(r.A-final) > 1e-9 || math.Abs(r.F-forgotten) > 1e-9 || math.Abs(r.AFirst-(final-forgotten)) > 1e-9 {
-		t.Errorf("%s: A %g, F %g, A_first %g; the curve says %g, %g, %g", r.Method, r.A, r.F, r.AFirst, final, forgotten, final-forgotten)
+		t.Errorf("%s: A %g, F %g, A_first %g; the curve says %g, %g, %g", r.Method, r.A, r.F, r.AFirst, final, forgotten,
+			final-forgotten)
 	}
 	checkAccuracies(t, r)
 	rows, steps := 0, 0
@@ -257,11 +265,13 @@ func checkFigures(t *testing.T, r *results.Run) {
 		tasks += task.End - task.Start + 1
 	}
 	if r.Steps != last+1 || steps != r.Steps || rows < tasks || rows > tasks+steps {
-		t.Errorf("%s: %d steps, %d in the histogram with %d rows; the tasks end at step %d and have %d", r.Method, r.Steps, steps, rows, last, tasks)
+		t.Errorf("%s: %d steps, %d in the histogram with %d rows; the tasks end at step %d and have %d", r.Method, r.Steps,
+			steps, rows, last, tasks)
 	}
 }
 
-// checkAccuracies compares the result's figures with the stored accuracies of tasks, and these with those of classes.
+// checkAccuracies compares the result's figures with the stored accuracies of tasks, and these with
+// those of classes.
 func checkAccuracies(t *testing.T, r *results.Run) {
 	t.Helper()
 	if err := r.Check(); err != nil {
@@ -276,7 +286,8 @@ func checkAccuracies(t *testing.T, r *results.Run) {
 			end, final, n = end+c.AccEnd*float64(c.Test), final+c.AccFinal*float64(c.Test), n+c.Test
 		}
 		if n != task.Test || math.Abs(end/float64(n)-task.AccEnd) > 1e-9 || math.Abs(final/float64(n)-task.AccFinal) > 1e-9 {
-			t.Errorf("%s, task %d: its classes have %d samples and accuracies %g, %g; the task %d, %g, %g", r.Method, task.ID, n, end/float64(n), final/float64(n), task.Test, task.AccEnd, task.AccFinal)
+			t.Errorf("%s, task %d: its classes have %d samples and accuracies %g, %g; the task %d, %g, %g", r.Method, task.ID, n,
+				end/float64(n), final/float64(n), task.Test, task.AccEnd, task.AccFinal)
 		}
 	}
 }
@@ -287,7 +298,8 @@ func TestPublishedScenario(t *testing.T) {
 	p.c = blobConfig("er")
 	p.c.Timeline = 5
 	first := p.end(nil)
-	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
+	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile +
+		"\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
 		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
 	again := must.Get(parseIn(p.dir(), text))(t)
 	if again.ID() == p.c.ID() {
@@ -297,12 +309,14 @@ func TestPublishedScenario(t *testing.T) {
 	if first.ModelSHA256 != second.ModelSHA256 {
 		t.Error("the published scenario gave another model than the drawn one")
 	}
-	if _, err := made(t.Context(), again, work{Schedule: Schedule{Machine: on(t, p.w.Machine.backend, pcltest.Blobs(8, 30, 10))}}); err == nil {
+	if _, err := made(t.Context(), again,
+		work{Schedule: Schedule{Machine: on(t, p.w.Machine.backend, pcltest.Blobs(8, 30, 10))}}); err == nil {
 		t.Error("a scenario was played on a data set it was not made for")
 	}
 }
 
-// TestTaskWithoutTestSamples: it is refused before anything is trained, with the names of its classes.
+// TestTaskWithoutTestSamples: it is refused before anything is trained, with the names of its
+// classes.
 func TestTaskWithoutTestSamples(t *testing.T) {
 	d, c := pcltest.Blobs(8, 40, 10), blobConfig("er")
 	s := must.Get(NewScenario(c, d))(t)
@@ -316,14 +330,17 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 	}
 	d.Test.Pixels, d.Test.Labels = pixels, labels
 	steps := 0
-	_, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d), OnProgress: func(int, Progress) { steps++ }}})
+	_, err := made(t.Context(), c,
+		work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d), OnProgress: func(int, Progress) {
+			steps++
+		}}})
 	if err == nil || steps != 0 {
 		t.Errorf("%v after %d steps", err, steps)
 	}
 }
 
-// TestProgress: it tells of every step and of the learner after it, and looking at that changes nothing, also when the run is
-// taken up again.
+// TestProgress: it tells of every step and of the learner after it, and looking at that changes
+// nothing, also when the run is taken up again.
 func TestProgress(t *testing.T) {
 	p := newPlayed(t)
 	p.c = blobConfig("emgd-gmc")
@@ -336,7 +353,8 @@ func TestProgress(t *testing.T) {
 		w := p.w
 		w.OnProgress = func(_ int, now Progress) {
 			if now.Report.Step != steps || now.Step != steps+1 || now.Learner.Steps() != now.Step || now.Steps != plain.Steps {
-				t.Errorf("step %d of a learner with %d steps, progress %d of %d; want step %d", now.Report.Step, now.Learner.Steps(), now.Step, now.Steps, steps)
+				t.Errorf("step %d of a learner with %d steps, progress %d of %d; want step %d", now.Report.Step,
+					now.Learner.Steps(), now.Step, now.Steps, steps)
 			}
 			if _, err := now.Learner.Evaluate(1); err != nil {
 				t.Error(err)
@@ -346,16 +364,18 @@ func TestProgress(t *testing.T) {
 			}
 		}
 		r, err := made(ctx, p.c, w)
-		if stop > 0 && !errors.Is(err, ErrInterrupted) || stop == 0 && (err != nil || r.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps) {
+		if stop > 0 && !errors.Is(err, ErrInterrupted) ||
+			stop == 0 && (err != nil || r.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps) {
 			t.Fatalf("after %d steps of %d: %v", steps, plain.Steps, err)
 		}
 	}
 }
 
-// TestSideBySide: runs that are made at the same time are those of one after another, and an interrupt leaves them to be
-// taken up.
+// TestSideBySide: runs that are made at the same time are those of one after another, and an
+// interrupt leaves them to be taken up.
 func TestSideBySide(t *testing.T) {
-	base := must.Get(DefaultConfig(table(t, filepath.Join(t.TempDir(), "t.csv"), 0)).OnData(t.Context(), datasets.Options{}))(t)
+	base := must.Get(DefaultConfig(table(t, filepath.Join(t.TempDir(), "t.csv"), 0)).OnData(t.Context(),
+		datasets.Options{}))(t)
 	var configs []Checked
 	for _, c := range Vary(base, []string{"avggrad", "er"}, nil, 1, 2) {
 		configs = append(configs, must.Get(c.Check())(t))

@@ -21,15 +21,17 @@ type saved struct {
 
 const savedSchema = 1
 
-// keptCheckpoints is how many checkpoints a run keeps: the older one is for when the newer one is damaged.
+// keptCheckpoints is how many checkpoints a run keeps: the older one is for when the newer one is
+// damaged.
 const keptCheckpoints = 2
 
 func (r *runner) saves() series {
 	return series{dir: r.dir, keep: keptCheckpoints}
 }
 
-// errUnsaved marks the error of a run that could not be saved, when it was interrupted or at a step at which a checkpoint
-// was due. Such an error is not [ErrInterrupted]. Earlier checkpoints are still there.
+// errUnsaved marks the error of a run that could not be saved, when it was interrupted or at a step
+// at which a checkpoint was due. Such an error is not [ErrInterrupted]. Earlier checkpoints are
+// still there.
 var errUnsaved = errors.New("was not saved")
 
 // save writes a checkpoint of the run.
@@ -98,14 +100,15 @@ func (r *runner) restore(f pcl.State, steps int) (err error) {
 	return r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task)
 }
 
-// goesOnHere returns an error if a run that XLA began on one processor would go on with other bits on another: two kinds of
-// processor can only be told to compute alike with AVX2.
+// goesOnHere returns an error if a run that XLA began on one processor would go on with other bits
+// on another: two kinds of processor can only be told to compute alike with AVX2.
 func goesOnHere(then, now results.Maker) error {
 	why := backend.OtherProcessor(then.Device, now.Device)
 	if why == "" || then.Backend != backend.XLACPU || now.Backend != backend.XLACPU ||
 		backend.VectorsOf(then.Device) == backend.AVX2 && backend.VectorsOf(now.Device) == backend.AVX2 {
 		return nil
 	}
-	return fmt.Errorf("it was begun on %s, and this is %s, which would go on otherwise (%s): go on there, or make the whole run with vectors %s on both",
+	return fmt.Errorf("it was begun on %s, and this is %s, which would go on otherwise (%s): go on there, or make the "+
+		"whole run with vectors %s on both",
 		then.Device, now.Device, why, backend.AVX2)
 }

@@ -14,28 +14,33 @@ import (
 // checkpointFile is the name of the checkpoint of a step.
 func checkpointFile(step int) string { return fmt.Sprintf("checkpoint-%09d.pcl", step) }
 
-// leftover matches the file that is left behind by a process that was killed while it wrote a checkpoint.
+// leftover matches the file that is left behind by a process that was killed while it wrote a
+// checkpoint.
 const leftover = ".checkpoint-*.tmp"
 
-// series is the checkpoints of one run in a folder. The last keep of them are kept, but always at least one.
+// series is the checkpoints of one run in a folder. The last keep of them are kept, but always at
+// least one.
 type series struct {
 	dir  string
 	keep int
 }
 
-// save writes the checkpoint of a step and removes all but the last of them. It also removes the checkpoints of
-// later steps. There are such if the run was resumed from an earlier checkpoint, and they would otherwise be
-// mistaken for newer ones.
+// save writes the checkpoint of a step and removes all but the last of them. It also removes the
+// checkpoints of later steps. There are such if the run was resumed from an earlier checkpoint, and
+// they would otherwise be mistaken for newer ones.
 func (s series) save(step int, state pcl.State) error {
 	if err := state.Save(filepath.Join(s.dir, checkpointFile(step))); err != nil {
 		return err
 	}
 	saved, spent, err := s.files()
-	n, _ := slices.BinarySearchFunc(saved, step+1, func(path string, step int) int { return cmp.Compare(stepOf(path), step) })
+	n, _ := slices.BinarySearchFunc(saved, step+1, func(path string, step int) int {
+		return cmp.Compare(stepOf(path), step)
+	})
 	return errors.Join(err, remove(spent), remove(saved[n:]), remove(saved[:max(0, n-max(1, s.keep))]))
 }
 
-// stepOf returns the number of steps in the name of a checkpoint file, or 0 if the name is not one that save gives.
+// stepOf returns the number of steps in the name of a checkpoint file, or 0 if the name is not one
+// that save gives.
 func stepOf(path string) int {
 	var step int
 	if _, err := fmt.Sscanf(filepath.Base(path), "checkpoint-%d.pcl", &step); err != nil {
@@ -75,8 +80,8 @@ func remove(paths []string) (err error) {
 	return err
 }
 
-// latest loads the newest checkpoint that is whole. Its path is empty if there is none. damaged says what is wrong with the
-// newest one, if it is another.
+// latest loads the newest checkpoint that is whole. Its path is empty if there is none. damaged
+// says what is wrong with the newest one, if it is another.
 func (s series) latest() (state pcl.State, path string, damaged, err error) {
 	paths, err := s.list()
 	if err != nil {

@@ -59,8 +59,8 @@ func TestLatestIsWhole(t *testing.T) {
 	}
 }
 
-// TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: what is saved next must
-// neither be removed as the oldest nor come second to what was left.
+// TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: what is saved
+// next must neither be removed as the oldest nor come second to what was left.
 func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
 	s, _ := fourSaved(t)
 	must.Do(t, s.save(10, pcl.State{}))
@@ -92,7 +92,8 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them, whatever number its name has.
+// TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them,
+// whatever number its name has.
 func TestSeriesBesideCopies(t *testing.T) {
 	s := series{dir: t.TempDir(), keep: 2}
 	for _, step := range []int{5, 10} {
@@ -112,7 +113,8 @@ func TestSeriesBesideCopies(t *testing.T) {
 	}
 }
 
-// TestSeriesOfManySteps: a step whose number has more digits than the names have room for is later, too.
+// TestSeriesOfManySteps: a step whose number has more digits than the names have room for is later,
+// too.
 func TestSeriesOfManySteps(t *testing.T) {
 	s := series{dir: t.TempDir(), keep: 2}
 	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {

@@ -20,24 +20,28 @@ import (
 // envBackend is the environment variable that names the backend if [Options].Backend is empty.
 const envBackend = "PARALLELCL_BACKEND"
 
-// Options say where and how the runs of a [Session] are made and kept. The zero value is ready to use.
+// Options say where and how the runs of a [Session] are made and kept. The zero value is ready to
+// use.
 type Options struct {
 	Dir    string // folder of the results, with a folder for each run in it; empty stands for "runs"
 	Record bool   // whether to write one line per step to each run's folder, for [Session.Records]
-	// Replace makes a run again whose stored result, or saved beginning, other code or other data made. Otherwise that is an
-	// error, which is [ErrForeign].
+	// Replace makes a run again whose stored result, or saved beginning, other code or other data
+	// made. Otherwise that is an error, which is [ErrForeign].
 	Replace bool
-	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the losses after the step.
+	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the
+	// losses after the step.
 	Observe bool
 	DataDir string // folder of the data sets; see datasets.Options
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
 	Threads int    // threads of the XLA CPU backend; 0 stands for one
-	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for as many as there are cores, or one if Threads is set
+	// how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for as
+	// many as there are cores, or one if Threads is set
+	Clients int
 	Vectors string // vector instructions of the XLA CPU backend: "native", "avx2" or empty, as in backend.Options
 }
 
-// Session makes runs on one data set, on a [Machine] of its own. Close it when it is no longer needed. A Session must not be
-// used by several goroutines at once.
+// Session makes runs on one data set, on a [Machine] of its own. Close it when it is no longer
+// needed. A Session must not be used by several goroutines at once.
 type Session struct {
 	Machine
 	options Options
@@ -49,9 +53,11 @@ type Session struct {
 func New(dataset string, o Options) *Session {
 	o.Dir = cmp.Or(o.Dir, "runs")
 	o.Backend = cmp.Or(o.Backend, os.Getenv(envBackend))
-	s := &Session{options: o, name: dataset, Machine: Machine{DataDir: o.DataDir, Progress: os.Stderr, Open: func(ctx context.Context) (*backend.Backend, error) {
-		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
-	}}}
+	s := &Session{options: o, name: dataset,
+		Machine: Machine{DataDir: o.DataDir, Progress: os.Stderr, Open: func(ctx context.Context) (*backend.Backend, error) {
+			return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients,
+				Vectors: o.Vectors})
+		}}}
 	s.opened = tell
 	keepRecipe(s, "session", recipeArgs{Dataset: dataset, Options: o})
 	return s
@@ -69,11 +75,13 @@ func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
 	return s.Machine.Dataset(ctx, s.name)
 }
 
-// Run returns the results of all configurations, in their order, and makes the runs that are not finished. When ctx
-// is cancelled, it saves the current run and returns [ErrInterrupted]; the next call continues that run. progress
-// may be nil. Otherwise it is called with the number of steps done, the number of steps of all runs, as far as it is known,
-// and a note that names the current run.
-func (s *Session) Run(ctx context.Context, configs []Config, progress func(done, total int, note string)) ([]*results.Run, error) {
+// Run returns the results of all configurations, in their order, and makes the runs that are not
+// finished. When ctx is cancelled, it saves the current run and returns [ErrInterrupted]; the next
+// call continues that run. progress may be nil. Otherwise it is called with the number of steps
+// done, the number of steps of all runs, as far as it is known, and a note that names the current
+// run.
+func (s *Session) Run(ctx context.Context, configs []Config,
+	progress func(done, total int, note string)) ([]*results.Run, error) {
 	var runs []*results.Run
 	for r, err := range s.Each(ctx, configs, progress) {
 		if err != nil {
@@ -84,9 +92,11 @@ func (s *Session) Run(ctx context.Context, configs []Config, progress func(done,
 	return runs, nil
 }
 
-// Each is like [Session.Run], but yields each result as soon as its run is finished, for example to update a figure.
-// It ends at the first error. If a configuration is not valid, Each yields that error before it makes any run.
-func (s *Session) Each(ctx context.Context, configs []Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
+// Each is like [Session.Run], but yields each result as soon as its run is finished, for example to
+// update a figure. It ends at the first error. If a configuration is not valid, Each yields that
+// error before it makes any run.
+func (s *Session) Each(ctx context.Context, configs []Config,
+	progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
 	return func(yield func(*results.Run, error) bool) {
 		runs, err := s.checked(ctx, configs)
 		if err != nil {
@@ -102,7 +112,8 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			if i != made {
 				from = ", read from " + s.options.Dir
 			}
-			progress(before+step, before+(len(runs)-i)*steps, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
+			progress(before+step, before+(len(runs)-i)*steps,
+				fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
 		}
 		store := Store{Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
 		schedule := Schedule{
@@ -123,7 +134,8 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 	}
 }
 
-// checked returns the configurations, each another run on the session's data set, with the checksum of its files.
+// checked returns the configurations, each another run on the session's data set, with the checksum
+// of its files.
 func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked, err error) {
 	seen := map[string]int{}
 	for i, c := range configs {
@@ -148,7 +160,8 @@ func (s *Session) checked(ctx context.Context, configs []Config) (all []Checked,
 	return all, nil
 }
 
-// check fails if something is wrong in a configuration, or it asks for another data set than the session's.
+// check fails if something is wrong in a configuration, or it asks for another data set than the
+// session's.
 func (s *Session) check(c Config) (Checked, error) {
 	if c.Dataset != s.name {
 		return Checked{}, fmt.Errorf("experiment: a configuration asks for data set %q, and the session is on %q",
@@ -157,7 +170,8 @@ func (s *Session) check(c Config) (Checked, error) {
 	return c.Check()
 }
 
-// Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
+// Records returns the records of the steps of a finished run. They exist if the session has
+// [Options].Record set.
 func (s *Session) Records(c Config) (all []results.Record, err error) {
 	if c, err = c.OnData(context.Background(), datasets.Options{Dir: s.DataDir}); err != nil {
 		return nil, err
@@ -177,9 +191,10 @@ func (s *Session) Records(c Config) (all []results.Record, err error) {
 // ErrStop makes [Session.Play] stop early and return nil, if its callback returns it.
 var ErrStop = errors.New("experiment: stop")
 
-// Play makes the run of a configuration and calls after with the learner after each step, so that the caller can
-// measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
-// [Session.Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
+// Play makes the run of a configuration and calls after with the learner after each step, so that
+// the caller can measure or draw what no result file holds. Play writes no files. The learner's
+// parameters are the same as in [Session.Run], bit by bit. [Record] keeps what a report says. The
+// learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
 	checked, err := s.check(c)
 	if err != nil {
@@ -200,8 +215,9 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	return ctx.Err()
 }
 
-// Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
-// each class of the data set and no tasks yet; the configuration's scenario is not used.
+// Learner returns a learner with the settings of a configuration, for the session's data set. It
+// has an output for each class of the data set and no tasks yet; the configuration's scenario is
+// not used.
 func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err error) {
 	checked, err := s.check(c)
 	if err != nil {
@@ -218,8 +234,9 @@ func (s *Session) Learner(ctx context.Context, c Config) (l *pcl.Learner, err er
 	return l, nil
 }
 
-// Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id
-// should be the id that the learner will give the task. The order of the training images is drawn from it.
+// Task returns a task with the training and test images of the given classes, ready to be attached
+// to a learner. id should be the id that the learner will give the task. The order of the training
+// images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t pcl.Task, err error) {
 	checked, err := s.check(c)
 	if err != nil {
@@ -232,6 +249,7 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (t
 	if t, err = checked.config.newTask(set, id, scenario.Task{Classes: classes}); err != nil {
 		return pcl.Task{}, err
 	}
-	keepRecipe(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
+	// it stays when the stream has ended
+	keepRecipe(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes})
 	return t, nil
 }

@@ -49,8 +49,8 @@ func open(t *testing.T, o Options) *Session {
 	return g
 }
 
-// TestRun makes runs, finds them finished, takes an interrupted one up, and repeats one whose records
-// are missing.
+// TestRun makes runs, finds them finished, takes an interrupted one up, and repeats one whose
+// records are missing.
 func TestRun(t *testing.T) {
 	ctx := t.Context()
 	g := open(t, Options{})
@@ -72,12 +72,15 @@ func TestRun(t *testing.T) {
 	if _, err := g.Run(stopped, configs, progress); !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("interrupted: %v, want ErrInterrupted", err)
 	}
-	if saved, err := filepath.Glob(filepath.Join(g.options.Dir, configs[1].Folder(), "checkpoint-*")); err != nil || len(saved) != 1 {
+	if saved, err := filepath.Glob(filepath.Join(g.options.Dir, configs[1].Folder(), "checkpoint-*")); err != nil ||
+		len(saved) != 1 {
 		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, err)
 	}
 	runs := must.Get(g.Run(ctx, configs, nil))(t)
-	if runs[0].Method != "emgd-gmc" || runs[0].Measured.Resumed != 0 || runs[1].Method != "avggrad" || runs[1].Measured.Resumed != 1 {
-		t.Errorf("%s resumed %d times, %s %d times; want 0 and 1", runs[0].Method, runs[0].Measured.Resumed, runs[1].Method, runs[1].Measured.Resumed)
+	if runs[0].Method != "emgd-gmc" || runs[0].Measured.Resumed != 0 || runs[1].Method != "avggrad" ||
+		runs[1].Measured.Resumed != 1 {
+		t.Errorf("%s resumed %d times, %s %d times; want 0 and 1", runs[0].Method, runs[0].Measured.Resumed, runs[1].Method,
+			runs[1].Measured.Resumed)
 	}
 
 	// Finished: a grid that cannot open anything reads them.
@@ -192,7 +195,8 @@ func TestMistakes(t *testing.T) {
 	wrong, other := small(), small()
 	wrong.Method, other.Dataset = "nonsense", "mnist"
 	for name, configs := range map[string][]Config{
-		"an unknown method": {small(), wrong}, "a repeated seed": Vary(small(), nil, nil, 7, 8, 7), "another data set": {other},
+		"an unknown method": {small(), wrong}, "a repeated seed": Vary(small(), nil, nil, 7, 8, 7),
+		"another data set": {other},
 	} {
 		if _, err := g.Run(t.Context(), configs, nil); err == nil {
 			t.Errorf("%s: no error", name)
@@ -211,8 +215,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// An observed run has the Gram matrix of each step and the losses after it, of the rows that its weights are for. work
-// the rule has seen the memory's rows as one, so has the record.
+// An observed run has the Gram matrix of each step and the losses after it, of the rows that its
+// weights are for. work the rule has seen the memory's rows as one, so has the record.
 func TestObservedRecords(t *testing.T) {
 	g := open(t, Options{Observe: true})
 	for _, name := range []string{"avggrad+der-pp", "emgd-gmc+der-pp"} {
@@ -223,7 +227,8 @@ func TestObservedRecords(t *testing.T) {
 			r := Record(s)
 			k := len(r.IDs)
 			if len(r.Losses) != k || len(r.LossesAfter) != k || len(r.Weights) != k || len(r.Gram) != k*k {
-				t.Errorf("%s: step %d: %d rows, %d losses, %d after, %d weights, %d Gram entries", name, r.Step, k, len(r.Losses), len(r.LossesAfter), len(r.Weights), len(r.Gram))
+				t.Errorf("%s: step %d: %d rows, %d losses, %d after, %d weights, %d Gram entries", name, r.Step, k, len(r.Losses),
+					len(r.LossesAfter), len(r.Weights), len(r.Gram))
 			}
 			if joined := len(s.IDs) > k; len(s.IDs) > 1 && s.IDs[1] < 0 {
 				withMemory = true
@@ -242,7 +247,8 @@ func TestObservedRecords(t *testing.T) {
 	}
 }
 
-// TestJoined: rows that the rule saw keep their losses, and those that it did not see are part of the first.
+// TestJoined: rows that the rule saw keep their losses, and those that it did not see are part of
+// the first.
 func TestJoined(t *testing.T) {
 	ids, losses := []int{0, -1, -9, 4, 5}, []float64{1, 2, 4, 8, 16}
 	for _, c := range []struct {

@@ -64,7 +64,8 @@ type trouble struct {
 	Skipped  int `json:"skipped"`            // how many rows were left out
 	Samples  int `json:"samples,omitempty"`  // how many samples were left out of rows that took part
 	Rejected int `json:"rejected,omitempty"` // how many steps were rejected
-	// Stuck is the first of the latest steps in which no row could be used. It is nil if the last step used a row.
+	// Stuck is the first of the latest steps in which no row could be used. It is nil if the last
+	// step used a row.
 	Stuck *int `json:"stuck,omitempty"`
 }
 
@@ -87,11 +88,13 @@ func (t *trouble) observe(s *pcl.StepReport) {
 	}
 }
 
-// divergedAt returns the step from which on the run learnt nothing any more, or nil if it learnt until its end. If
-// the final parameters theta are not finite and no earlier step was noticed, it is the last step, since a later step
-// would have noticed them.
+// divergedAt returns the step from which on the run learnt nothing any more, or nil if it learnt
+// until its end. If the final parameters theta are not finite and no earlier step was noticed, it
+// is the last step, since a later step would have noticed them.
 func (t *trouble) divergedAt(steps int, theta []float32) *int {
-	if t.Stuck == nil && slices.ContainsFunc(theta, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }) {
+	if t.Stuck == nil && slices.ContainsFunc(theta, func(x float32) bool {
+		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
+	}) {
 		last := steps - 1
 		return &last
 	}
@@ -138,7 +141,8 @@ func (r *runner) evaluate(s *pcl.StepReport) error {
 	return nil
 }
 
-// noteAccuracies keeps the accuracies of a task and of its classes after a step, and returns the task's.
+// noteAccuracies keeps the accuracies of a task and of its classes after a step, and returns the
+// task's.
 func noteAccuracies(t *results.Task, counts []pcl.ClassCount, step int) float64 {
 	right, n := 0, 0
 	for _, c := range counts {

@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// tomlOf writes a file with the defaults, and the documentation beside them. Keys that are empty by default are commented out.
+// tomlOf writes a file with the defaults, and the documentation beside them. Keys that are empty by
+// default are commented out.
 func tomlOf(list []params.Param) string {
 	var text strings.Builder
 	var tables []string
@@ -17,7 +18,8 @@ func tomlOf(list []params.Param) string {
 			tables = append(tables, t)
 		}
 	}
-	slices.SortStableFunc(tables, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) }) // keys of no table come first
+	// keys of no table come first
+	slices.SortStableFunc(tables, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) })
 	for _, table := range tables {
 		if table != "" {
 			fmt.Fprintf(&text, "\n[%s]\n", table)

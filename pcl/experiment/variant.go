@@ -13,7 +13,8 @@ func (c Config) variant() string {
 		if e.MaxDrift > 0 {
 			parts = append(parts, fmt.Sprintf("drift≤%g", e.MaxDrift))
 		}
-		for _, choice := range [][2]string{{e.Mode, "batch"}, {e.Norm, "rms"}, {e.Direction, "toward"}, {e.Target, "d"}, {e.At, "pre"}} {
+		for _, choice := range [][2]string{{e.Mode, "batch"}, {e.Norm, "rms"}, {e.Direction, "toward"}, {e.Target, "d"},
+			{e.At, "pre"}} {
 			if choice[0] != "" && choice[0] != choice[1] { // the default
 				parts = append(parts, choice[0])
 			}

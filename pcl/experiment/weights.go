@@ -13,11 +13,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// errNoWeights says that a folder has neither the network of a finished run nor a checkpoint of an unfinished one.
+// errNoWeights says that a folder has neither the network of a finished run nor a checkpoint of an
+// unfinished one.
 var errNoWeights = errors.New("no weights")
 
-// LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. Of a folder it is the one
-// that the finished run left, or else that of the newest checkpoint. What a checkpoint has is opened on the run's data set.
+// LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint.
+// Of a folder it is the one that the finished run left, or else that of the newest checkpoint. What
+// a checkpoint has is opened on the run's data set.
 func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Network, err error) {
 	about, err := os.Stat(path)
 	if err != nil {
@@ -55,7 +57,8 @@ func findWeights(dir string) (string, error) {
 	// a checkpoint beside a result was left by a process that was killed, and is of an earlier step
 	if exists(dir, results.ResultFile) {
 		return "", fmt.Errorf(
-			"%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace (Store.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
+			"%w in %s: a finished run keeps its network only if it is asked for; pcl run … --weights --replace "+
+				"(Store.Weights and Replace) makes it again, with the same network", errNoWeights, dir)
 	}
 	saved, err := series{dir: dir}.list()
 	if err != nil {

@@ -26,13 +26,15 @@ func flatOf(t *testing.T, path string) (*pcl.Network, string) {
 	return n, sum(all)
 }
 
-// TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no other file changes.
+// TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no
+// other file changes.
 func TestWeights(t *testing.T) {
 	p := newPlayed(t)
 	plain := p.end(nil)
 	before := p.files()
 	write(t, filepath.Join(p.dir(), "checkpoint-000000005.pcl"), "") // that a kill left has not the run's network
-	if _, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{}); !errors.Is(err, errNoWeights) || !strings.Contains(err.Error(), "--weights") {
+	if _, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{}); !errors.Is(err, errNoWeights) ||
+		!strings.Contains(err.Error(), "--weights") {
 		t.Error(err)
 	}
 	r := p.end(func(w *work) { weighted(w); w.Replace = true })
@@ -41,7 +43,8 @@ func TestWeights(t *testing.T) {
 	}
 	n, sum := flatOf(t, p.dir())
 	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
-		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method, len(n.Tasks))
+		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method,
+			len(n.Tasks))
 	}
 	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.w.Machine.set.Classes[class] {
 		t.Errorf("class %d is called %q", class, n.Names[class])
@@ -68,7 +71,8 @@ func TestSavedNetwork(t *testing.T) {
 			t.Errorf("%s: not the network of the checkpoint, after %d steps", name, n.Steps)
 		}
 	}
-	for path, want := range map[string]error{t.TempDir(): errNoWeights, filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
+	for path, want := range map[string]error{t.TempDir(): errNoWeights,
+		filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
 		if _, err := LoadNetwork(t.Context(), path, datasets.Options{}); !errors.Is(err, want) {
 			t.Error(err)
 		}

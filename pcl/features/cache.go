@@ -17,7 +17,8 @@ type Kept struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// cacheDir is the folder of the cache in which dir, if it isn't empty, takes the place of the default.
+// cacheDir is the folder of the cache in which dir, if it isn't empty, takes the place of the
+// default.
 func cacheDir(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
@@ -66,7 +67,8 @@ func List(dir string) ([]Kept, error) {
 	return all, nil
 }
 
-// Delete removes a folder of the cache, which [List] names. It waits while another process adds to it.
+// Delete removes a folder of the cache, which [List] names. It waits while another process adds to
+// it.
 func Delete(ctx context.Context, dir, name string) error {
 	dir, err := cacheDir(dir)
 	if err != nil {
@@ -84,7 +86,8 @@ func Delete(ctx context.Context, dir, name string) error {
 	return os.RemoveAll(s.dir)
 }
 
-// Drop removes the features of pictures from the cache, wherever they were made, and returns how many entries it removed.
+// Drop removes the features of pictures from the cache, wherever they were made, and returns how
+// many entries it removed.
 func Drop(ctx context.Context, dir string, p Pictures) (n int, err error) {
 	if err := p.check(); err != nil {
 		return 0, err

@@ -36,7 +36,8 @@ func entryFile(t *testing.T, dir string) string {
 	return files[0]
 }
 
-// TestCache: pictures are computed once, equal ones too; damaged entries are made again, and nothing else.
+// TestCache: pictures are computed once, equal ones too; damaged entries are made again, and
+// nothing else.
 func TestCache(t *testing.T) {
 	s, opened := drawnSpec(t), 0
 	var said bytes.Buffer
@@ -84,8 +85,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCachesApart: another backbone's weights, another size and flips have entries of their own, which List names and Delete
-// removes; Drop removes a picture from all.
+// TestCachesApart: another backbone's weights, another size and flips have entries of their own,
+// which List names and Delete removes; Drop removes a picture from all.
 func TestCachesApart(t *testing.T) {
 	opened := 0
 	o := Options{Dir: t.TempDir(), Open: counted(&opened)}
@@ -96,7 +97,8 @@ func TestCachesApart(t *testing.T) {
 	for _, s := range all {
 		codes = append(codes, must.Get(Of(t.Context(), s, o, p))(t)[0])
 	}
-	if opened != 4 || slices.Equal(codes[0], codes[1]) || slices.Equal(codes[0], codes[2]) || slices.Equal(codes[0], codes[3]) {
+	if opened != 4 || slices.Equal(codes[0], codes[1]) || slices.Equal(codes[0], codes[2]) ||
+		slices.Equal(codes[0], codes[3]) {
 		t.Errorf("opened %d times; want 4 caches with codes of their own", opened)
 	}
 	kept := must.Get(List(o.Dir))(t)
@@ -151,7 +153,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := Options{Dir: t.TempDir(), Open: openGo}
 	n := newDrawn(t, backend.Go, s)
-	m := &maker{extraction: &extraction{spec: s, options: o, lists: []Pictures{p}}, store: store{filepath.Join(o.Dir, "x")}}
+	m := &maker{extraction: &extraction{spec: s, options: o, lists: []Pictures{p}},
+		store: store{filepath.Join(o.Dir, "x")}}
 	must.Do(t, m.index())
 	kept := 0
 	err := n.each(ctx, p, []int{0, 1, 2, 3, 4}, func(i int, values []float32) error {
@@ -167,7 +170,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestBadPictures: a picture of one pixel, a grey one and a black one have features; what is no picture is refused.
+// TestBadPictures: a picture of one pixel, a grey one and a black one have features; what is no
+// picture is refused.
 func TestBadPictures(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Open: openGo}
 	s := drawnSpec(t)

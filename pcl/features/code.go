@@ -8,8 +8,8 @@ import (
 // Width is how many values a picture's features have.
 const Width = 1280
 
-// Scale is the code of a value of 1: a code c stands for c/Scale of a vector of length 1. One that is
-// above a quarter of that length, as 4 in 100,000 are, is cut to it.
+// Scale is the code of a value of 1: a code c stands for c/Scale of a vector of length 1. One that
+// is above a quarter of that length, as 4 in 100,000 are, is cut to it.
 const Scale = 1020
 
 // Encode writes the codes of the values of a backbone to codes, each a function of this picture

@@ -27,7 +27,8 @@ func TestEncode(t *testing.T) {
 		}
 	}
 	for name, values := range map[string][]float32{
-		"nothing above zero": {0, -1}, "no values": {}, "NaN": {float32(math.NaN()), 1}, "infinite": {1, float32(math.Inf(1))},
+		"nothing above zero": {0, -1}, "no values": {}, "NaN": {float32(math.NaN()), 1},
+		"infinite": {1, float32(math.Inf(1))},
 	} {
 		if err := Encode(make([]uint8, len(values)), values); err == nil {
 			t.Errorf("%s: no error", name)
@@ -46,7 +47,8 @@ func TestCodes(t *testing.T) {
 	if !slices.Equal(got, all) {
 		t.Errorf("read back: %v", got)
 	}
-	for name, v := range map[string]float32{"below": -1. / 255, "above": 256. / 255, "between": 0.5, "NaN": float32(math.NaN())} {
+	for name, v := range map[string]float32{"below": -1. / 255, "above": 256. / 255, "between": 0.5,
+		"NaN": float32(math.NaN())} {
 		if err := Codes(got, []float32{v}); err == nil {
 			t.Errorf("%s: no error", name)
 		}

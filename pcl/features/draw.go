@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// Draw returns weights of EfficientNet-Lite0 that are drawn at random, with the published names: for tests, and as a control
-// that shows what training the backbone brings.
+// Draw returns weights of EfficientNet-Lite0 that are drawn at random, with the published names:
+// for tests, and as a control that shows what training the backbone brings.
 func Draw(seed uint64) *safetensors.File {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	f := &safetensors.File{}

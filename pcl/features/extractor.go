@@ -33,15 +33,16 @@ func (p Pictures) of(i int) []uint8 { return p.Pixels[i*p.one() : (i+1)*p.one()]
 
 func (p Pictures) check() error {
 	if min(p.Height, p.Width) < 1 || p.Channels != 1 && p.Channels != 3 || len(p.Pixels)%p.one() != 0 {
-		return fmt.Errorf("features: %d bytes of pictures of %d×%d×%d; want positive sides, 1 or 3 channels, and whole pictures",
+		return fmt.Errorf("features: %d bytes of pictures of %d×%d×%d; want positive sides, 1 or 3 channels, and whole "+
+			"pictures",
 			len(p.Pixels), p.Height, p.Width, p.Channels)
 	}
 	return nil
 }
 
-// A network computes the features of pictures with the weights of a backbone. Its programs take batches of one size, so
-// that a picture has the same features to the bit wherever it stands, and beside whatever others. It is for one goroutine at a
-// time.
+// A network computes the features of pictures with the weights of a backbone. Its programs take
+// batches of one size, so that a picture has the same features to the bit wherever it stands, and
+// beside whatever others. It is for one goroutine at a time.
 type network struct {
 	backend *backend.Backend
 	weights *weights
@@ -54,8 +55,9 @@ type network struct {
 	counter  atomic.Int64
 }
 
-// batchSize is how many pictures a batch has, by the side of what the backbone takes: few, so that their channels stay in a
-// core's cache. The pure-Go backend rounds differently at different places of a batch, and gets one at a time.
+// batchSize is how many pictures a batch has, by the side of what the backbone takes: few, so that
+// their channels stay in a core's cache. The pure-Go backend rounds differently at different places
+// of a batch, and gets one at a time.
 func batchSize(on *backend.Backend, size int) int {
 	switch {
 	case on.Info.Name == backend.Go:
@@ -67,7 +69,8 @@ func batchSize(on *backend.Backend, size int) int {
 }
 
 func newNetwork(b *backend.Backend, w *weights, s Spec) (*network, error) {
-	n := &network{backend: b, weights: w, size: s.Size, flips: s.Flips, batch: batchSize(b, s.Size), programs: map[[3]int][]*program.Program{}}
+	n := &network{backend: b, weights: w, size: s.Size, flips: s.Flips, batch: batchSize(b, s.Size),
+		programs: map[[3]int][]*program.Program{}}
 	for _, client := range b.Clients() {
 		var params []compute.Buffer
 		for i := range w.layers {
@@ -138,8 +141,8 @@ func (n *network) compile(on compute.Backend, p Pictures) (*program.Program, err
 	})
 }
 
-// each computes the features of the pictures with the given numbers, and calls take with those of each, from several
-// goroutines.
+// each computes the features of the pictures with the given numbers, and calls take with those of
+// each, from several goroutines.
 func (n *network) each(ctx context.Context, p Pictures, which []int, take func(i int, values []float32) error) error {
 	programs, err := n.ready(p)
 	if err != nil {

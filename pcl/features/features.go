@@ -17,15 +17,16 @@ import (
 
 // Options say with what features are computed, and where they are kept.
 type Options struct {
-	// Open opens the backend that computes those that are not in the cache. It is closed afterwards. nil stands for the best
-	// one of this machine.
+	// Open opens the backend that computes those that are not in the cache. It is closed
+	// afterwards. nil stands for the best one of this machine.
 	Open     func(context.Context) (*backend.Backend, error)
 	Dir      string    // folder of the cache; empty stands for features in the user's cache folder of this program
 	Progress io.Writer // is told of the download and of how far the pictures have come; nil for silence
 }
 
-// Of returns the codes of pictures, Width for each, for each of the lists. Those that are in the cache are read there, all others
-// are computed and added to it, also if ctx ends before all are done.
+// Of returns the codes of pictures, Width for each, for each of the lists. Those that are in the
+// cache are read there, all others are computed and added to it, also if ctx ends before all are
+// done.
 func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, error) {
 	dir, err := cacheDir(o.Dir)
 	if err != nil {
@@ -81,7 +82,8 @@ func (x *extraction) look(s store) error {
 	return s.find(func(k key) bool { return x.missing[k] != nil }, x.found)
 }
 
-// all reads what the cache has and computes the rest. Of several processes, one computes, and the others read what it made.
+// all reads what the cache has and computes the rest. Of several processes, one computes, and the
+// others read what it made.
 func (x *extraction) all(ctx context.Context) error {
 	sum := published
 	var w *weights
@@ -127,7 +129,8 @@ func (x *extraction) compute(ctx context.Context, s store, w *weights) error {
 		return err
 	}
 	defer n.close()
-	made := &maker{extraction: x, store: s, begun: time.Now(), total: len(x.missing), line: terminal.NewLine(x.options.Progress)}
+	made := &maker{extraction: x, store: s, begun: time.Now(), total: len(x.missing),
+		line: terminal.NewLine(x.options.Progress)}
 	defer made.line.Close()
 	for l := range x.lists {
 		if err = made.list(ctx, n, l); err != nil {
@@ -137,7 +140,8 @@ func (x *extraction) compute(ctx context.Context, s store, w *weights) error {
 	if err := cmp.Or(err, made.flush()); err != nil { // what was made is kept in any case
 		return err
 	}
-	say(x.options.Progress, "%s: the features of %d pictures in %s\n", x.spec, made.total, time.Since(made.begun).Round(time.Second/10))
+	say(x.options.Progress, "%s: the features of %d pictures in %s\n", x.spec, made.total,
+		time.Since(made.begun).Round(time.Second/10))
 	return nil
 }
 

@@ -5,11 +5,12 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// The graph has images with channels last. A convolution of each channel with a kernel of its own is a sum of products with
-// shifted images, which XLA's CPU compiler joins into one loop: six to nine times as fast as a grouped convolution there.
+// The graph has images with channels last. A convolution of each channel with a kernel of its own
+// is a sum of products with shifted images, which XLA's CPU compiler joins into one loop: six to
+// nine times as fast as a grouped convolution there.
 
-// scaled returns pictures [B,H,W,C] of bytes as the backbone takes them: of size×size pixels and three channels, with
-// the values (x−127)/128.
+// scaled returns pictures [B,H,W,C] of bytes as the backbone takes them: of size×size pixels and
+// three channels, with the values (x−127)/128.
 func scaled(x, high, wide *graph.Node, size int) *graph.Node {
 	d := x.Shape().Dimensions
 	y := graph.ConvertDType(x, dtypes.Float32)
@@ -70,19 +71,21 @@ func (l *layer) apply(x, kernel *graph.Node) *graph.Node {
 	return sum
 }
 
-// shifted returns, for each place of the kernel, the pixels that it meets. Around the image are zeros, on the far side one
-// more than on the near one if their number is odd, as in TensorFlow.
+// shifted returns, for each place of the kernel, the pixels that it meets. Around the image are
+// zeros, on the far side one more than on the near one if their number is odd, as in TensorFlow.
 func (l *layer) shifted(x *graph.Node, high, wide int) (all []*graph.Node) {
 	d := x.Shape().Dimensions
 	padding := func(from, to int) graph.PadAxis {
 		n := max(0, (to-1)*l.stride+l.size-from)
 		return graph.PadAxis{Start: n / 2, End: n - n/2}
 	}
-	x = graph.Pad(x, graph.ScalarZero(x.Graph(), x.DType()), graph.PadAxis{}, padding(d[1], high), padding(d[2], wide), graph.PadAxis{})
+	x = graph.Pad(x, graph.ScalarZero(x.Graph(), x.DType()), graph.PadAxis{}, padding(d[1], high), padding(d[2], wide),
+		graph.PadAxis{})
 	for i := range l.size {
 		for j := range l.size {
 			all = append(all, graph.Slice(x, graph.AxisRange(),
-				graph.AxisRange(i, i+(high-1)*l.stride+1).Stride(l.stride), graph.AxisRange(j, j+(wide-1)*l.stride+1).Stride(l.stride)))
+				graph.AxisRange(i, i+(high-1)*l.stride+1).Stride(l.stride),
+				graph.AxisRange(j, j+(wide-1)*l.stride+1).Stride(l.stride)))
 		}
 	}
 	return all

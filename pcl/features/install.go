@@ -112,7 +112,8 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// installed returns the published weights. It downloads them first if they are not in the cache, or are damaged there.
+// installed returns the published weights. It downloads them first if they are not in the cache, or
+// are damaged there.
 func installed(ctx context.Context, dir string, progress io.Writer) (*weights, error) {
 	if w, err := readWeights(here(dir)); err == nil && w.sum == published {
 		return w, nil
@@ -179,8 +180,8 @@ func install(ctx context.Context, dir string, progress io.Writer) error {
 	return atomicfile.Write(here(dir), tensors.Write)
 }
 
-// OwnWeights returns the checksum of the weights in the file that s names; it is empty if s names none, or they are the published
-// ones.
+// OwnWeights returns the checksum of the weights in the file that s names; it is empty if s names
+// none, or they are the published ones.
 func (s Spec) OwnWeights() (string, error) {
 	if s.Weights == "" {
 		return "", nil

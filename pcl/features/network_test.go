@@ -48,8 +48,9 @@ func newDrawn(t testing.TB, on string, s Spec) *network {
 	return n
 }
 
-// TestAgainstRuntime compares features with those that ONNX Runtime computes with the same weights, drawn or published, and
-// pictures: the file in testdata has them, and testdata/runtime.py makes it.
+// TestAgainstRuntime compares features with those that ONNX Runtime computes with the same weights,
+// drawn or published, and pictures: the file in testdata has them, and testdata/runtime.py makes
+// it.
 func TestAgainstRuntime(t *testing.T) {
 	weights := must.Get(fold(Draw(1)))(t)
 	against(t, "drawn", weights, Spec{Size: 64}, backend.Go)
@@ -78,7 +79,8 @@ func against(t *testing.T, name string, w *weights, s Spec, on string) {
 	}
 }
 
-// TestPublished is TestAgainstRuntime with the published weights, where they are installed or a variable names their file.
+// TestPublished is TestAgainstRuntime with the published weights, where they are installed or a
+// variable names their file.
 func TestPublished(t *testing.T) {
 	dir := must.Get(cacheDir(""))(t)
 	path := here(dir)
@@ -96,7 +98,8 @@ func TestPublished(t *testing.T) {
 	against(t, "published", w, Spec{Size: 128}, backend.Auto)
 }
 
-// TestPlaces: the features of a picture are the same to the bit at any place of a batch, beside others and alone.
+// TestPlaces: the features of a picture are the same to the bit at any place of a batch, beside
+// others and alone.
 func TestPlaces(t *testing.T) {
 	for _, on := range []string{backend.Go, backend.Auto} {
 		t.Run(on, func(t *testing.T) { places(t, newDrawn(t, on, Spec{Size: 32})) })
@@ -114,7 +117,8 @@ func places(t *testing.T, n *network) {
 	}
 }
 
-// TestFlips: with flips, a picture and its mirror image have the same features; a grey picture has those of its copy in colour.
+// TestFlips: with flips, a picture and its mirror image have the same features; a grey picture has
+// those of its copy in colour.
 func TestFlips(t *testing.T) {
 	n := newDrawn(t, backend.Go, Spec{Size: 32, Flips: true})
 	p := drawnPictures(1, 32, 32, 1)
@@ -132,7 +136,8 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestResizing: a row of one value stays so, a slope stays a slope within, and pixels that become fewer all count.
+// TestResizing: a row of one value stays so, a slope stays a slope within, and pixels that become
+// fewer all count.
 func TestResizing(t *testing.T) {
 	for _, c := range [][2]int{{1, 128}, {2, 32}, {20, 32}, {32, 128}, {32, 32}, {128, 32}, {100, 64}, {1, 1}} {
 		m := resizing(c[0], c[1])

@@ -8,9 +8,10 @@ import (
 	"io"
 )
 
-// A pickle is a program for a small machine, and a general reader would call what it names. This one
-// knows only the instructions with which PyTorch writes the tensors of a network, and calls nothing:
-// of the values that a program makes it keeps numbers, texts, lists, and where tensors lie.
+// A pickle is a program for a small machine, and a general reader would call what it names. This
+// one knows only the instructions with which PyTorch writes the tensors of a network, and calls
+// nothing: of the values that a program makes it keeps numbers, texts, lists, and where tensors
+// lie.
 
 // Values of a pickle, beside int, bool, string and nil.
 type (
@@ -51,10 +52,11 @@ type unpickler struct {
 }
 
 // errPickle ends the errors about what a pickle asks for.
-var errPickle = errors.New("it is not a file of weights as PyTorch wrote them before version 1.6, or is damaged; nothing in it was executed")
+var errPickle = errors.New("it is not a file of weights as PyTorch wrote them before version 1.6, or is damaged; " +
+	"nothing in it was executed")
 
-// unpickle reads one pickle. A text that is damaged may make the machine take a value of a wrong type, which is an
-// error as well.
+// unpickle reads one pickle. A text that is damaged may make the machine take a value of a wrong
+// type, which is an error as well.
 func unpickle(in *bufio.Reader) (any, error) {
 	u := &unpickler{in: in, memo: map[int]any{}}
 	for {
@@ -234,7 +236,8 @@ func (u *unpickler) tuple(op byte) error {
 	return nil
 }
 
-// fill adds entries to a dictionary or to a list. A dictionary's attributes, which PyTorch adds, say nothing about tensors.
+// fill adds entries to a dictionary or to a list. A dictionary's attributes, which PyTorch adds,
+// say nothing about tensors.
 func (u *unpickler) fill(op byte) error {
 	var items []any
 	var err error
@@ -276,7 +279,8 @@ func (u *unpickler) storage() error {
 	kind, ok1 := t[1].(global)
 	key, ok2 := t[2].(string)
 	size, ok3 := t[4].(int)
-	if t[0] != "storage" || !ok1 || !ok2 || !ok3 || t[5] != nil || size < 0 || kind != floatStorage && kind != longStorage {
+	if t[0] != "storage" || !ok1 || !ok2 || !ok3 || t[5] != nil || size < 0 ||
+		kind != floatStorage && kind != longStorage {
 		return errPickle
 	}
 	u.push(stored{kind, key, size})

@@ -2,8 +2,9 @@ package features
 
 import "math"
 
-// resizing returns the matrix [to,from] that takes a row of from pixels to one of to pixels, as PyTorch's bicubic
-// interpolation does: without aligned corners, and if pixels become fewer with a wider kernel, so that none is left out.
+// resizing returns the matrix [to,from] that takes a row of from pixels to one of to pixels, as
+// PyTorch's bicubic interpolation does: without aligned corners, and if pixels become fewer with a
+// wider kernel, so that none is left out.
 func resizing(from, to int) []float32 {
 	m := make([]float32, to*from)
 	if from == to {

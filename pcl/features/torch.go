@@ -12,8 +12,9 @@ import (
 // torchMagic begins the files that PyTorch wrote before version 1.6.
 const torchMagic = "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
-// readTorch reads the tensors of floats of such a file: three pickles about the format, one with the names, sizes and
-// places of the tensors, one with the order of these places, and the values. most is the length of the file.
+// readTorch reads the tensors of floats of such a file: three pickles about the format, one with
+// the names, sizes and places of the tensors, one with the order of these places, and the values.
+// most is the length of the file.
 func readTorch(r io.Reader, most int64) (*safetensors.File, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var parts [5]any
@@ -78,8 +79,8 @@ func readStorage(in *bufio.Reader, of stored, most int64) ([]float32, error) {
 	return floats, cut(binary.Read(in, binary.LittleEndian, floats))
 }
 
-// inOrder returns the values of a tensor with those of the last axis one after the other. PyTorch keeps what was made by
-// exchanging axes as it was before.
+// inOrder returns the values of a tensor with those of the last axis one after the other. PyTorch
+// keeps what was made by exchanging axes as it was before.
 func (v view) inOrder(stored []float32) []float32 {
 	out := make([]float32, len(stored))
 	index := make([]int, len(v.shape))

@@ -25,13 +25,15 @@ type layer struct {
 	bias    []float32 // [out]
 }
 
-// stages of EfficientNet-Lite0: how many blocks, and of these the kernel, the first stride, the widening and the channels.
+// stages of EfficientNet-Lite0: how many blocks, and of these the kernel, the first stride, the
+// widening and the channels.
 var stages = []struct{ blocks, size, stride, widen, out int }{
-	{1, 3, 1, 1, 16}, {2, 3, 2, 6, 24}, {2, 5, 2, 6, 40}, {3, 3, 2, 6, 80}, {3, 5, 1, 6, 112}, {4, 5, 2, 6, 192}, {1, 3, 1, 6, 320},
+	{1, 3, 1, 1, 16}, {2, 3, 2, 6, 24}, {2, 5, 2, 6, 40}, {3, 3, 2, 6, 80}, {3, 5, 1, 6, 112}, {4, 5, 2, 6, 192},
+	{1, 3, 1, 6, 320},
 }
 
-// lite0 returns the layers of EfficientNet-Lite0 up to its features, without weights, and the names of their tensors in the
-// published file.
+// lite0 returns the layers of EfficientNet-Lite0 up to its features, without weights, and the names
+// of their tensors in the published file.
 func lite0() (layers []layer, norms []string) {
 	add := func(l layer, norm string) {
 		layers, norms = append(layers, l), append(norms, norm)
@@ -47,9 +49,11 @@ func lite0() (layers []layer, norms []string) {
 			block, wide := fmt.Sprintf("_blocks.%d.", n), in*s.widen
 			skip := stride == 1 && in == s.out
 			if s.widen > 1 {
-				add(layer{name: block + "_expand_conv", size: 1, stride: 1, in: in, out: wide, relu: true, enter: skip}, block+"_bn0")
+				add(layer{name: block + "_expand_conv", size: 1, stride: 1, in: in, out: wide, relu: true, enter: skip},
+					block+"_bn0")
 			}
-			add(layer{name: block + "_depthwise_conv", size: s.size, stride: stride, in: wide, out: wide, depthwise: true, relu: true}, block+"_bn1")
+			add(layer{name: block + "_depthwise_conv", size: s.size, stride: stride, in: wide, out: wide, depthwise: true,
+				relu: true}, block+"_bn1")
 			add(layer{name: block + "_project_conv", size: 1, stride: 1, in: wide, out: s.out, join: skip}, block+"_bn2")
 			in, n = s.out, n+1
 		}
@@ -77,7 +81,8 @@ func fold(f *safetensors.File) (*weights, error) {
 		i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("no tensor %s: they are not the weights of an EfficientNet-Lite0 with the published names", name)
+			return nil, fmt.Errorf("no tensor %s: they are not the weights of an EfficientNet-Lite0 with the published names",
+				name)
 		case !slices.Equal(f.Tensors[i].Dims, dims):
 			return nil, fmt.Errorf("tensor %s has the shape %v; want %v", name, f.Tensors[i].Dims, dims)
 		case slices.ContainsFunc(f.Tensors[i].Values, func(v float32) bool { return v-v != 0 }):

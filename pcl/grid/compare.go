@@ -34,7 +34,10 @@ func Compare(then *rows.Row, run *results.Run) (figures []Figure, text string, s
 	lines := []string{"Equal to the bit."}
 	switch {
 	case !equal && len(why) == 0:
-		lines = []string{"They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the result."}
+		lines = []string{
+			"They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. " +
+				"If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the " +
+				"result."}
 	case !equal:
 		lines = []string{"They differ. What differs else, and may be the reason:"}
 	case len(why) > 0:
@@ -60,7 +63,8 @@ func divergedAt(run *results.Run) string {
 func reasons(then *rows.Row, run *results.Run) (list []string) {
 	old, m := then.Run.Measured, run.Measured
 	if then.Run.ID != run.ID {
-		list = append(list, "The files of the data set are a part of the official ones now; the result does not say which files it was made on.")
+		list = append(list,
+			"The files of the data set are a part of the official ones now; the result does not say which files it was made on.")
 	}
 	for _, c := range []struct{ what, then, now string }{
 		{"program", then.Program, m.Program},
@@ -98,6 +102,7 @@ func onOtherProcessor(then *rows.Row, run *results.Run) (text string, within boo
 	if !within {
 		verdict = "NOT within"
 	}
-	return fmt.Sprintf("The result was made on %s; this is %s. Bits cannot be expected to be equal, because they differ in %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
+	return fmt.Sprintf("The result was made on %s; this is %s. Bits cannot be expected to be equal, because they differ "+
+		"in %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
 		old.Device, m.Device, why, distance, verdict, tolerance), within
 }

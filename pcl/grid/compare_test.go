@@ -22,7 +22,8 @@ func TestCompare(t *testing.T) {
 	if same || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
 		t.Errorf("another A: %v", list)
 	}
-	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "is v9.9.9 now") || !strings.Contains(text, "another processor") {
+	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "is v9.9.9 now") ||
+		!strings.Contains(text, "another processor") {
 		t.Errorf("reasons: %q", text)
 	}
 	other = *run
@@ -33,7 +34,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestOnOtherProcessor(t *testing.T) {
-	const epyc, xeon = "AMD EPYC (family 25 model 17 stepping 1, AVX2)", "Intel Xeon (family 6 model 106 stepping 6, AVX2, L1 48 KB)"
+	const epyc, xeon = "AMD EPYC (family 25 model 17 stepping 1, AVX2)",
+		"Intel Xeon (family 6 model 106 stepping 6, AVX2, L1 48 KB)"
 	for _, c := range []struct {
 		backend, device string
 		moved           float64

@@ -41,7 +41,8 @@ func (g *Grid) expand() (all []*rows.Row, configs []experiment.Checked, err erro
 			for _, method := range g.Methods {
 				for _, vary := range combinations(varied) {
 					row := rows.Row{
-						Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, Method: method, Increment: increment,
+						Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, Method: method,
+						Increment:    increment,
 						PaperDataset: paperName(g.Dataset[dataset]), PaperMethod: paperName(g.Method[method]), State: rows.Missing,
 					}
 					for _, name := range slices.Sorted(maps.Keys(vary)) {
@@ -84,7 +85,9 @@ func paperName(t table) string {
 // repeat returns a row and its configuration for every label set, timeline and seed.
 func (g *Grid) repeat(row rows.Row, c experiment.Checked) (all []*rows.Row, configs []experiment.Checked, err error) {
 	if c.Config().Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
-		return nil, nil, fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method, len(g.LabelSets), len(g.Timelines))
+		return nil, nil,
+			fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method,
+				len(g.LabelSets), len(g.Timelines))
 	}
 	for _, labelset := range g.LabelSets {
 		for _, timeline := range g.Timelines {
@@ -177,7 +180,8 @@ func scaled(c experiment.Config, factors table) (experiment.Config, error) {
 		x, isNumber := number(own[path])
 		f, isFactor := number(factor)
 		if !isNumber || !isFactor {
-			return c, fmt.Errorf("%s.%s = %v: want a factor of a number that the configuration has, not of %v", timesKey, path, factor, own[path])
+			return c, fmt.Errorf("%s.%s = %v: want a factor of a number that the configuration has, not of %v", timesKey, path,
+				factor, own[path])
 		}
 		products[path] = rounded(x * f)
 	}

@@ -21,7 +21,8 @@ func TestPathsOfExtended(t *testing.T) {
 	}
 	text := must.Get(read(filepath.Join(dir, "own", "own.toml")))(t)
 	for path, want := range map[string]string{
-		"set.scenario": filepath.Join(dir, "base", "s.json"), "method.A.init": "/elsewhere/w.safetensors", "method.B.init": filepath.Join(dir, "own", "w.safetensors"),
+		"set.scenario": filepath.Join(dir, "base", "s.json"), "method.A.init": "/elsewhere/w.safetensors",
+		"method.B.init": filepath.Join(dir, "own", "w.safetensors"),
 	} {
 		if got := leaves(text)[path]; got != want {
 			t.Errorf("%s is %v, want %s", path, got, want)
@@ -32,7 +33,8 @@ func TestPathsOfExtended(t *testing.T) {
 // TestLargeValues: whole numbers have no exponent in the names of rows, whatever TOML or Go make of
 // them.
 func TestLargeValues(t *testing.T) {
-	for want, values := range map[string][]any{"1000000": {int64(1_000_000), 1e6}, "0.003": {0.003}, "5": {5.0}, "1e+30": {1e30}, "inf": {"inf"}} {
+	for want, values := range map[string][]any{"1000000": {int64(1_000_000), 1e6}, "0.003": {0.003}, "5": {5.0},
+		"1e+30": {1e30}, "inf": {"inf"}} {
 		for _, v := range values {
 			if got := valueText(v); got != want {
 				t.Errorf("%v became %s, want %s", v, got, want)
@@ -56,7 +58,8 @@ func TestPaperLayer(t *testing.T) {
 	g := must.Get(Load("table2", "test-split", nil))(t)
 	p := expanded(t, g)
 	paper := must.Get(PaperLayer("emnist-byclass-test80"))(t)
-	c := must.Get(experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}}))(t)
+	c := must.Get(experiment.NewConfig(paper,
+		experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}}))(t)
 	if !slices.ContainsFunc(p.Runs, func(r experiment.Checked) bool {
 		whole := r.Config()
 		whole.DataSHA256 = ""

@@ -107,7 +107,8 @@ func notBuiltin(name string) error {
 	if own, err := regular.ReadFile(name); err != nil || bytes.Equal(own, builtin) {
 		return err
 	}
-	return fmt.Errorf("%s differs from the built-in grid of that name, with whose results its own would be confused: give the file another name", name)
+	return fmt.Errorf("%s differs from the built-in grid of that name, with whose results its own would be confused: "+
+		"give the file another name", name)
 }
 
 // gridName is what a grid is called in one of its sizes: "table1-smoke".
@@ -255,7 +256,8 @@ func open(name, by string) (data []byte, full string, err error) {
 	if !strings.HasSuffix(name, ".toml") {
 		data, err = grids.Files.ReadFile(name + ".toml")
 		if err != nil {
-			err = fmt.Errorf("there is no grid %q: the name of a file ends in .toml, and built in are %s", name, strings.Join(Builtin(), ", "))
+			err = fmt.Errorf("there is no grid %q: the name of a file ends in .toml, and built in are %s", name,
+				strings.Join(Builtin(), ", "))
 		}
 		return data, name, err
 	}

@@ -52,7 +52,8 @@ func TestBuiltin(t *testing.T) {
 	}
 	// methods × data sets × increments × situations × seeds
 	for name, want := range map[string]int{
-		"table1-full": 17 * 3 * 27, "table2-full": 17 * 3 * 27, "table3-full": 11 * 2 * 27, "table4-full": 11 * 2 * 27, "table5-full": 12 * 3 * 2 * 9,
+		"table1-full": 17 * 3 * 27, "table2-full": 17 * 3 * 27, "table3-full": 11 * 2 * 27, "table4-full": 11 * 2 * 27,
+		"table5-full": 12 * 3 * 2 * 9,
 		"table6-full": 10 * 3 * 9, "memory-full": 4 * 6 * 2 * 27, "temperature-full": 2 * 9 * 3 * 2 * 27, "table2-smoke": 17,
 	} {
 		if rows[name] != want {
@@ -73,8 +74,10 @@ func playable(c experiment.Config) error {
 		}
 		perClass := slices.Repeat([]int{100}, info.Classes)
 		_, err := scenario.Generate(scenario.Options{
-			Dataset: c.Dataset, Increment: c.Increment, Kind: c.Kind, Tasks: c.Tasks, MinClasses: c.MinClasses, MaxClasses: c.MaxClasses,
-			Overlap: c.Overlap, Duplicate: c.Duplicate, Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline,
+			Dataset: c.Dataset, Increment: c.Increment, Kind: c.Kind, Tasks: c.Tasks, MinClasses: c.MinClasses,
+			MaxClasses: c.MaxClasses,
+			Overlap:    c.Overlap, Duplicate: c.Duplicate, Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet,
+			Timeline: c.Timeline,
 		}, perClass)
 		return err
 	}
@@ -123,7 +126,8 @@ func TestSettings(t *testing.T) {
 		t.Fatalf("%d rows of %q, %q", len(rows), g.Name, g.Title)
 	}
 	c, r := configs[0].Config(), rows[0]
-	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 || !slices.Equal(c.Hidden, []int{4}) {
+	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 ||
+		!slices.Equal(c.Hidden, []int{4}) {
 		t.Errorf("settings of different tables: %+v", c)
 	}
 	if c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}) || c.Optimizer.LR != 0.009 {
@@ -132,7 +136,8 @@ func TestSettings(t *testing.T) {
 	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != "class" {
 		t.Errorf("the place in the grid: %+v", c)
 	}
-	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Config().Params["tau"] != "inf" || rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
+	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Config().Params["tau"] != "inf" ||
+		rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
 		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Config().Params, rows[1].Line())
 	}
 	if r.PaperDataset != "PS-Glyphs" || r.PaperMethod != "" || r.Dataset != "Glyphs" || r.Method != "GMC" {
@@ -215,7 +220,8 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a size that is not there: %v", err)
 	}
 	const size = "a\nb"
-	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1)), size, nil); err == nil {
+	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size),
+		1)), size, nil); err == nil {
 		t.Errorf("the size %q is taken", size)
 	}
 }

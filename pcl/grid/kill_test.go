@@ -125,7 +125,8 @@ func TestKill(t *testing.T) {
 	if n := bytes.Count(made, []byte("\n")); err != nil || n < len(p.Runs) || n > len(p.Runs)+ended["killed"] {
 		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
 	}
-	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}) {
+	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Store{Dir: t.TempDir()},
+		experiment.Schedule{Machine: goMachine}) {
 		if err != nil || e.Run.ModelSHA256 != finishedRuns(r)[e.Index].ModelSHA256 {
 			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
 		}

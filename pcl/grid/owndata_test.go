@@ -39,7 +39,8 @@ func TestOwnFiles(t *testing.T) {
 	before := expanded(t, grid())
 	write(5)
 	p := expanded(t, grid())
-	if before.Rows[0].Cell == p.Rows[0].Cell || p.Runs[0].Config().DataSHA256 == "" || before.Runs[0].Folder() != p.Runs[0].Folder() {
+	if before.Rows[0].Cell == p.Rows[0].Cell || p.Runs[0].Config().DataSHA256 == "" ||
+		before.Runs[0].Folder() != p.Runs[0].Folder() {
 		t.Fatalf("the runs are %v and, on other files, %v", before.Rows[0].Cell, p.Rows[0].Cell)
 	}
 	dir := t.TempDir()

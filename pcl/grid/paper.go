@@ -28,7 +28,8 @@ func PaperLayer(dataset string) (experiment.Layer, error) {
 	}
 	if own == nil {
 		slices.Sort(known)
-		return experiment.Layer{}, fmt.Errorf("%s is not a data set of the paper's tables; want one of %v", dataset, slices.Compact(known))
+		return experiment.Layer{}, fmt.Errorf("%s is not a data set of the paper's tables; want one of %v", dataset,
+			slices.Compact(known))
 	}
 	return experiment.Layer{Values: without(merged(g.Set, own), paperKey), From: "the grid table1"}, nil
 }

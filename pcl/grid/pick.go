@@ -36,7 +36,8 @@ func (r *Results) Pick() (best *Tuned, notes []string, err error) {
 			}
 			notes = append(notes, lost...)
 			if w == nil {
-				notes = append(notes, fmt.Sprintf("%s, %s-incremental: no candidate is left, and so there are no tuned values.", name, increment))
+				notes = append(notes, fmt.Sprintf("%s, %s-incremental: no candidate is left, and so there are no tuned values.",
+					name, increment))
 				continue
 			}
 			best.Methods[name][increment], best.Winners = *w, append(best.Winners, *w)
@@ -76,7 +77,8 @@ func (r *Results) pick(name, increment string) (best *Winner, notes []string, er
 		}
 		if best == nil || a > best.A {
 			own, _ := r.Method[c.Name]["method"].(string)
-			best = &Winner{Name: name, Increment: increment, Method: own, Values: valuesInWords(name, c), A: a, Set: merged(c.Set)}
+			best = &Winner{Name: name, Increment: increment, Method: own, Values: valuesInWords(name, c), A: a,
+				Set: merged(c.Set)}
 		}
 	}
 	if best != nil {

@@ -51,7 +51,8 @@ func TestPublishedRuns(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	for _, file := range append(files, "../../grids/results/table3-subset.csv", "../../grids/results/recommended-glyphs.csv") {
+	for _, file := range append(files, "../../grids/results/table3-subset.csv",
+		"../../grids/results/recommended-glyphs.csv") {
 		all := must.Get(rows.Files(file))(t)
 		g := must.Get(Named(all[0].Grid, "", nil))(t)
 		g.DataDir = t.TempDir() // the official files, as far as a grid knows
@@ -84,7 +85,9 @@ func TestConfigOfAPart(t *testing.T) {
 	must.Do(t, err)
 	old := &rows.Row{Dataset: "M", Method: "AvgGrad", Increment: "task", Trial: stats.Trial{Seed: 1}}
 	old.Run = &results.Run{ID: configs[0].ID()}
-	for name, data := range map[string]string{"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!", "labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
+	for name, data := range map[string]string{
+		"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!",
+		"labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
 		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
 		put(t, path, data)
 	}
@@ -92,7 +95,8 @@ func TestConfigOfAPart(t *testing.T) {
 	if err != nil || c.Config().DataSHA256 == "" {
 		t.Fatalf("the checksum of a part is %q (%v)", c.Config().DataSHA256, err)
 	}
-	if reasons := reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"), "are a part of the official ones now") {
+	if reasons := reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"),
+		"are a part of the official ones now") {
 		t.Errorf("nothing says what differs: %q", reasons)
 	}
 	other := *old
@@ -137,7 +141,8 @@ func TestNamed(t *testing.T) {
 func TestFileNamedLikeSize(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "table1-smoke.toml", "extends = \"table1\"\ntitle = \"Mine\"\n")
-	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
+	for name, title := range map[string]string{"table1-smoke.toml": "Mine",
+		"table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
 		if g, err := Load(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
 			t.Errorf("%s: %v, %v", name, g, err)
 		}

@@ -105,10 +105,12 @@ func (g *Grid) useTuned(t *Tuned) error {
 		for _, increment := range g.Increments {
 			w, ok := t.Methods[name][increment]
 			if !ok {
-				return fmt.Errorf("grid %s: there are no tuned values for %s, %s-incremental: tune the method (list it in a copy of grids/tune.toml, for pcl tune), or run a grid without it", g.Name, name, increment)
+				return fmt.Errorf("grid %s: there are no tuned values for %s, %s-incremental: tune the method (list it in a copy "+
+					"of grids/tune.toml, for pcl tune), or run a grid without it", g.Name, name, increment)
 			}
 			if own, _ := g.Method[name]["method"].(string); own != w.Method {
-				return fmt.Errorf("grid %s: the tuned values for %s are those of the method %s, and here it is %s", g.Name, name, w.Method, own)
+				return fmt.Errorf("grid %s: the tuned values for %s are those of the method %s, and here it is %s", g.Name, name,
+					w.Method, own)
 			}
 		}
 	}

@@ -10,7 +10,8 @@ func TestTunedUnknownKeys(t *testing.T) {
 		"sets.params.tau = 5": "unknown key method.GMC.task.sets",
 		"B = 1":               "unknown key method.GMC.task.B",
 	} {
-		got, err := LoadTuned(write(t, "mine", "schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n"+old+"\n"))
+		got, err := LoadTuned(write(t, "mine",
+			"schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n"+old+"\n"))
 		switch {
 		case text == "" && (err != nil || len(got.settings("GMC", "task")) != 1):
 			t.Errorf("%s: settings %v, error %v", old, got.settings("GMC", "task"), err)

@@ -177,7 +177,8 @@ func (g *Grid) published(name, path string) (any, error) {
 			return v, nil
 		}
 		if _, given := own[factor]; given {
-			return nil, fmt.Errorf("the method sets %s itself, of which %s would not be a factor of the data set's", factor, path)
+			return nil, fmt.Errorf("the method sets %s itself, of which %s would not be a factor of the data set's",
+				factor, path)
 		}
 		return 1, nil
 	}

@@ -47,7 +47,8 @@ func loadTuning(t *testing.T, text string) *Grid {
 
 func TestTuning(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
-	want := []string{"Mean", "Mean, lr × 0.5", "Mean, lr × 2", "Mean, lr × 4", "DER", "DER, lr × 2", "DER, der-pp.alpha = 0.1", "DER, der-pp.alpha = 0.1, lr × 2"}
+	want := []string{"Mean", "Mean, lr × 0.5", "Mean, lr × 2", "Mean, lr × 4", "DER", "DER, lr × 2",
+		"DER, der-pp.alpha = 0.1", "DER, der-pp.alpha = 0.1, lr × 2"}
 	if diff := cmp.Diff(want, tuning.Methods); diff != "" {
 		t.Error(diff)
 	}
@@ -84,7 +85,8 @@ func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
 	p := expanded(t, tuning)
 	bad := func(c experiment.Config) bool {
-		return c.Method == "avggrad" && c.Increment == "task" && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
+		return c.Method == "avggrad" && c.Increment == "task" &&
+			(c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
 	if _, _, err := (&Results{Grid: p}).Pick(); err == nil {
 		t.Errorf("without results: %v", err)
@@ -167,7 +169,8 @@ func ties(t *testing.T, r *Results) {
 	for _, b := range best.Winners {
 		got[b.Name+"/"+b.Increment] = b.Values
 	}
-	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published", "DER/class": "lr × 2"}
+	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published",
+		"DER/class": "lr × 2"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

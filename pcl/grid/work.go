@@ -34,7 +34,8 @@ func (g *Grid) Expand() error {
 func checkFolder(dir string) error {
 	for _, old := range []string{"manifests", "records"} {
 		if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
-			return fmt.Errorf("%s is a grid's folder of an earlier program, which keeps its results: write them to CSV files with that program (pcl grid export), and name another folder here", dir)
+			return fmt.Errorf("%s is a grid's folder of an earlier program, which keeps its results: write them to CSV files "+
+				"with that program (pcl grid export), and name another folder here", dir)
 		}
 	}
 	return nil
@@ -74,7 +75,8 @@ func (g *Grid) place(c experiment.Config) string {
 	id := c.ID()
 	for _, r := range g.Rows {
 		if r.Cell == id {
-			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
+			return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", r.Line(), r.Dataset, r.Increment,
+				r.LabelSet, r.Timeline, r.Seed)
 		}
 	}
 	return c.Folder()

@@ -70,7 +70,10 @@ func TestShards(t *testing.T) {
 		t.Errorf("shards of %v of %d runs", counts, len(more.Runs))
 	}
 	for _, c := range few.Runs {
-		if s := (experiment.Shard{I: 1, N: 3}); s.Has(c.Config()) != slices.ContainsFunc(more.Runs, func(o experiment.Checked) bool { return o.ID() == c.ID() && s.Has(o.Config()) }) {
+		if s := (experiment.Shard{I: 1, N: 3}); s.Has(c.Config()) != slices.ContainsFunc(more.Runs,
+			func(o experiment.Checked) bool {
+				return o.ID() == c.ID() && s.Has(o.Config())
+			}) {
 			t.Errorf("%s is in another shard among fewer runs", c.ID())
 		}
 	}
@@ -79,11 +82,15 @@ func TestShards(t *testing.T) {
 // TestFailures: a run that cannot be made fails once, the others are made, and only after a retry
 // is it tried again.
 func TestFailures(t *testing.T) {
-	p := expanded(t, tiny(t, 1, "\n[size.full]\nmethods = [\"Bad\", \"AvgGrad\"]\n[method.Bad]\nmethod = \"avggrad\"\nmemory = { policy = \"fixed_total\", budget = 10 }\n"))
+	p := expanded(t,
+		tiny(t, 1,
+			"\n[size.full]\nmethods = [\"Bad\", \"AvgGrad\"]\n[method.Bad]\nmethod = \"avggrad\"\nmemory = { policy = \"fixed_total\", budget = 10 }\n"))
 	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
 	for _, again := range []bool{false, true} {
 		s, said, err := work(t, p, store, schedule)
-		if err != nil || s.Done != 1 || s.Failed != 1 || s.Left != 0 || !strings.Contains(s.Failures[0].Reason, "cannot hold the 62 classes") || !strings.HasPrefix(s.Failures[0].Place, "Bad, G, task") {
+		if err != nil || s.Done != 1 || s.Failed != 1 || s.Left != 0 ||
+			!strings.Contains(s.Failures[0].Reason, "cannot hold the 62 classes") ||
+			!strings.HasPrefix(s.Failures[0].Place, "Bad, G, task") {
 			t.Fatalf("again %t: %+v, %v, said %s", again, s, err, said)
 		}
 	}
@@ -150,7 +157,8 @@ func TestInterrupted(t *testing.T) {
 		mine := filepath.Join(own, "note.txt")
 		must.Do(t, os.WriteFile(mine, nil, 0o666))
 		model, said := finish(dir)
-		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, c.say) || (said == "") != (c.say == "") {
+		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, c.say) ||
+			(said == "") != (c.say == "") {
 			t.Errorf("%+v: model %s, want %s; said %q; %v", c, model, want, said, err)
 		}
 	}
@@ -160,12 +168,14 @@ func TestInterrupted(t *testing.T) {
 // removed.
 func TestUntidy(t *testing.T) {
 	p, dir := expanded(t, tiny(t, 1, "")), t.TempDir()
-	store, schedule := experiment.Store{Dir: dir}, experiment.Schedule{Machine: goMachine, OnProgress: func(_ int, s experiment.Progress) {
-		if s.Step == s.Steps {
-			os.MkdirAll(filepath.Join(dir, p.Runs[0].Folder(), "checkpoint-000000001.pcl", "full"), 0o777)
-		}
-	}}
-	if s, said, err := work(t, p, store, schedule); err != nil || s.Done != 1 || !strings.Contains(said, "is finished, but") {
+	store, schedule := experiment.Store{Dir: dir},
+		experiment.Schedule{Machine: goMachine, OnProgress: func(_ int, s experiment.Progress) {
+			if s.Step == s.Steps {
+				os.MkdirAll(filepath.Join(dir, p.Runs[0].Folder(), "checkpoint-000000001.pcl", "full"), 0o777)
+			}
+		}}
+	if s, said, err := work(t, p, store, schedule); err != nil || s.Done != 1 ||
+		!strings.Contains(said, "is finished, but") {
 		t.Errorf("%+v, %v, said %q", s, err, said)
 	}
 }
@@ -188,8 +198,10 @@ func TestElsewhere(t *testing.T) {
 		"data":    {"\n[size.full]\ndataset.G.dataset = \"cifar-100\"\nset.model = \"resnet18\"\nset.hidden = []\n", openGo},
 		"backend": {"", func(context.Context) (*backend.Backend, error) { return nil, errors.New("it is broken") }},
 	} {
-		store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}}
-		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), store, schedule); err == nil || s.Failed != 0 || s.Left != 2 {
+		store, schedule := experiment.Store{Dir: t.TempDir()},
+			experiment.Schedule{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}}
+		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), store, schedule); err == nil || s.Failed != 0 ||
+			s.Left != 2 {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}

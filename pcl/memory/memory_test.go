@@ -95,8 +95,8 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
-// TestFewerPlacesThanClasses: where not even one place is left for each class, some classes keep one
-// sample, and nothing fails.
+// TestFewerPlacesThanClasses: where not even one place is left for each class, some classes keep
+// one sample, and nothing fails.
 func TestFewerPlacesThanClasses(t *testing.T) {
 	s := newStore(t, "fixed_total", 3)
 	for task := 1; task <= 5; task++ {
@@ -112,8 +112,8 @@ func TestFewerPlacesThanClasses(t *testing.T) {
 	}
 }
 
-// TestTasksShareTheirClass: the budget counts classes, however many tasks bring the same one. Every task
-// keeps its share, and one with few samples leaves its places to the others.
+// TestTasksShareTheirClass: the budget counts classes, however many tasks bring the same one. Every
+// task keeps its share, and one with few samples leaves its places to the others.
 func TestTasksShareTheirClass(t *testing.T) {
 	for _, c := range []struct {
 		policy string
@@ -146,7 +146,8 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
 		s := newStore(t, "per_class", 9)
 		add(t, s, []Item{broken, good, logits})
-		if s.Put(s.Len(), broken) || s.Put(s.Len(), logits) || s.Put(s.Len(), scored) || s.Put(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
+		if s.Put(s.Len(), broken) || s.Put(s.Len(), logits) || s.Put(s.Len(), scored) || s.Put(0, broken) ||
+			s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
 			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
 		}
 		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 || s.Item(0).Score != 0 {
@@ -279,7 +280,8 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// TestRerank: what is ranked of a task takes the place of what is stored of it, and of nothing else.
+// TestRerank: what is ranked of a task takes the place of what is stored of it, and of nothing
+// else.
 func TestRerank(t *testing.T) {
 	s := newStore(t, "per_class", 3)
 	of := func(task, class int, values ...float32) (items []Item) {
@@ -312,10 +314,11 @@ func TestOtherSizes(t *testing.T) {
 	}
 }
 
-// TestSetBudget: a smaller budget keeps the first samples of each class, a larger one takes more from then on, and one
-// that stays changes nothing, not even the draws.
+// TestSetBudget: a smaller budget keeps the first samples of each class, a larger one takes more
+// from then on, and one that stays changes nothing, not even the draws.
 func TestSetBudget(t *testing.T) {
-	for policy, want := range map[string][]float32{"per_class": {100, 101, 102, 103, 200, 201, 202, 203}, "fixed_total": {100, 101, 200, 201}} {
+	for policy, want := range map[string][]float32{"per_class": {100, 101, 102, 103, 200, 201, 202, 203},
+		"fixed_total": {100, 101, 200, 201}} {
 		s := newStore(t, policy, 12)
 		s.items = candidates(0, 12, 1, 2)
 		s.Draw(3)
@@ -326,7 +329,8 @@ func TestSetBudget(t *testing.T) {
 		if s.setBudget(4); !reflect.DeepEqual(flatten(s.items), want) {
 			t.Errorf("%s: a budget of 4: %v", policy, flatten(s.items))
 		}
-		if s.setBudget(40); s.Len() != len(want) || s.Quota([]int{1, 2}) != map[string]int{"per_class": 40, "fixed_total": 20}[policy] {
+		if s.setBudget(40); s.Len() != len(want) || s.Quota([]int{1, 2}) != map[string]int{"per_class": 40,
+			"fixed_total": 20}[policy] {
 			t.Errorf("%s: a budget of 40: %d samples", policy, s.Len())
 		}
 		for range 2 { // then it is empty already

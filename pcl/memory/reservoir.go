@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Reservoir keeps a uniform random sample of each class of a stream, each of whose samples is seen once: the
-// candidates for the store when the stream ends (Vitter's algorithm R, once per class).
+// Reservoir keeps a uniform random sample of each class of a stream, each of whose samples is seen
+// once: the candidates for the store when the stream ends (Vitter's algorithm R, once per class).
 type Reservoir struct {
 	task  int
 	quota int
@@ -20,7 +20,8 @@ type Reservoir struct {
 	order []int // classes by first appearance, so that the outcome has one order
 }
 
-// NewReservoir returns an empty reservoir for one task; quota is per class, and runSeed the seed of the run.
+// NewReservoir returns an empty reservoir for one task; quota is per class, and runSeed the seed of
+// the run.
 func NewReservoir(task, quota int, runSeed uint64) *Reservoir {
 	return &Reservoir{
 		task: task, quota: quota, rng: seed.New(runSeed, "reservoir", task),
@@ -28,9 +29,9 @@ func NewReservoir(task, quota int, runSeed uint64) *Reservoir {
 	}
 }
 
-// Offer shows the reservoir one sample; pixels are copied if it is kept. A sample that is not finite is never
-// taken. It is counted only if its class was full already, since its values are then looked at only when it
-// is drawn.
+// Offer shows the reservoir one sample; pixels are copied if it is kept. A sample that is not
+// finite is never taken. It is counted only if its class was full already, since its values are
+// then looked at only when it is drawn.
 func (r *Reservoir) Offer(class int, pixels []float32) {
 	if r.quota == 0 {
 		return
@@ -62,9 +63,9 @@ func (r *Reservoir) Items() []Item {
 	return out
 }
 
-// Draw returns at most n of the candidates of each class, drawn at random: the places of a reservoir are not equally
-// likely to hold early samples and late ones, so that its first n would not be a fair draw. Where there are no more than n,
-// nothing is drawn.
+// Draw returns at most n of the candidates of each class, drawn at random: the places of a
+// reservoir are not equally likely to hold early samples and late ones, so that its first n would
+// not be a fair draw. Where there are no more than n, nothing is drawn.
 func (r *Reservoir) Draw(n int) []Item {
 	var out []Item
 	n = max(n, 0)
@@ -91,7 +92,8 @@ type reservoirState struct {
 	Kept  []int  `json:"kept"` // by Order
 }
 
-// State returns what restores the reservoir: JSON, and the pixels of the kept samples, one after another.
+// State returns what restores the reservoir: JSON, and the pixels of the kept samples, one after
+// another.
 func (r *Reservoir) State() (json.RawMessage, []float32) {
 	rng, _ := r.rng.MarshalBinary() // of two numbers there is no error
 	s := reservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: r.order}

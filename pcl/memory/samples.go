@@ -1,7 +1,7 @@
 package memory
 
-// Samples are the samples of a store as they were at one time, whatever happens to the store later. They can be read
-// like a data set, also while a learner goes on with the store.
+// Samples are the samples of a store as they were at one time, whatever happens to the store later.
+// They can be read like a data set, also while a learner goes on with the store.
 type Samples []Item
 
 // Samples returns the samples of the store as they are now.

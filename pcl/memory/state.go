@@ -25,8 +25,8 @@ type state struct {
 	Origin []int     `json:"origin,omitempty"` // the number of pixels kept from before the first edit
 }
 
-// State returns what restores the store, as JSON and three arrays, item after item: all pixels, all stored logits, and all
-// pixels from before an edit.
+// State returns what restores the store, as JSON and three arrays, item after item: all pixels, all
+// stored logits, and all pixels from before an edit.
 func (s *Store) State() (json.RawMessage, map[string][]float32) {
 	rng, _ := s.rng.MarshalBinary() // of two numbers there is no error
 	out := state{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next}
@@ -50,11 +50,12 @@ func flatten(items []Item) []float32 {
 	return out
 }
 
-// errDamaged is what Restore and RestoreReservoir say of a state that contradicts itself or its arrays.
+// errDamaged is what Restore and RestoreReservoir say of a state that contradicts itself or its
+// arrays.
 var errDamaged = errors.New("memory: a damaged state")
 
-// Restore is the inverse of [Store.State] for samples of size pixels. The budget may be another than that of the store which was
-// saved: a smaller one thins the store out at once.
+// Restore is the inverse of [Store.State] for samples of size pixels. The budget may be another
+// than that of the store which was saved: a smaller one thins the store out at once.
 func Restore(text json.RawMessage, arrays map[string][]float32, c Config, size int) (*Store, error) {
 	var st state
 	if err := json.Unmarshal(text, &st); err != nil {
@@ -83,12 +84,14 @@ func Restore(text json.RawMessage, arrays map[string][]float32, c Config, size i
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	for i := range n {
-		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: slices.Clone(pixels[i*size : (i+1)*size]), Score: at(st.Score, i), Edits: at(st.Edits, i)}
+		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: slices.Clone(pixels[i*size : (i+1)*size]),
+			Score: at(st.Score, i), Edits: at(st.Edits, i)}
 		var whole, old bool
 		it.Logits, logits, whole = cut(at(st.Logits, i), logits)
 		it.Original, origin, old = cut(at(st.Origin, i), origin)
 		if !whole || !old || len(it.Original) != 0 && len(it.Original) != size || !it.finite() || !fp.Finite(it.Original) {
-			return nil, fmt.Errorf("%w: sample %d of class %d lacks values, or has one that is not finite", errDamaged, i, it.Class)
+			return nil, fmt.Errorf("%w: sample %d of class %d lacks values, or has one that is not finite", errDamaged,
+				i, it.Class)
 		}
 		s.items = append(s.items, it)
 	}

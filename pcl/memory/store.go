@@ -13,9 +13,10 @@ import (
 
 // Config is the budget of a store in samples. Budget 0 keeps nothing.
 //
-// The policy "per_class" keeps Budget samples of each class, from the start. "fixed_total" shares Budget samples among all
-// stored classes: ⌊Budget/#classes⌋ each. Old classes are then thinned out when new ones come, and if there are more classes
-// than places, Budget of them, chosen at random, keep one sample each.
+// The policy "per_class" keeps Budget samples of each class, from the start. "fixed_total" shares
+// Budget samples among all stored classes: ⌊Budget/#classes⌋ each. Old classes are then thinned out
+// when new ones come, and if there are more classes than places, Budget of them, chosen at random,
+// keep one sample each.
 type Config struct {
 	Policy string `json:"policy" param:"policy,required" default:"per_class" choices:"per_class,fixed_total" doc:"what the budget counts"`
 	Budget int    `json:"budget" param:"budget,required" default:"5" range:"whole [0,1073741824]" flag:"memory" doc:"samples that the memory keeps, of each class or in total"`
@@ -23,9 +24,10 @@ type Config struct {
 
 func (c Config) perClass() bool { return c.Policy == "per_class" }
 
-// Item is one stored sample. A store refuses samples with a pixel, logit or score that is not finite: their loss
-// would not be finite either, so that every step that replays them would leave the memory out, and a score that is not
-// finite could not be saved. The slices of a stored sample are never changed: an edit puts others in their place.
+// Item is one stored sample. A store refuses samples with a pixel, logit or score that is not
+// finite: their loss would not be finite either, so that every step that replays them would leave
+// the memory out, and a score that is not finite could not be saved. The slices of a stored sample
+// are never changed: an edit puts others in their place.
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
@@ -51,7 +53,8 @@ type Store struct {
 	marked bool // a mark shares the list of items, which is copied before it changes
 }
 
-// NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
+// NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and
+// batches.
 func NewStore(c Config, runSeed uint64) (*Store, error) {
 	full := c
 	if err := params.Fill(&full); err != nil {
@@ -75,8 +78,8 @@ func (s *Store) Items(indices []int) []Item {
 	return items
 }
 
-// Quota is the largest number of samples of one class that a task with these classes can contribute now. It
-// is 0 only if the budget is 0.
+// Quota is the largest number of samples of one class that a task with these classes can contribute
+// now. It is 0 only if the budget is 0.
 func (s *Store) Quota(classes []int) int {
 	if s.config.perClass() || s.config.Budget == 0 {
 		return s.config.Budget
@@ -91,8 +94,8 @@ func (s *Store) Quota(classes []int) int {
 	return max(1, s.config.Budget/max(1, len(seen)))
 }
 
-// Capacity is how many samples the store can hold when it is filled while tasks run, given the number of
-// classes met so far.
+// Capacity is how many samples the store can hold when it is filled while tasks run, given the
+// number of classes met so far.
 func (s *Store) Capacity(classes int) int {
 	if s.config.perClass() {
 		return s.config.Budget * classes
@@ -100,13 +103,15 @@ func (s *Store) Capacity(classes int) int {
 	return s.config.Budget
 }
 
-// Add takes in the candidates of a finished task, at most the quota of each class, chosen at random. It thins
-// out what is stored already if the policy asks for it. Several tasks that have the same class share its
-// places. Samples that are not finite, or that have another number of pixels than the others, are passed over.
+// Add takes in the candidates of a finished task, at most the quota of each class, chosen at
+// random. It thins out what is stored already if the policy asks for it. Several tasks that have
+// the same class share its places. Samples that are not finite, or that have another number of
+// pixels than the others, are passed over.
 func (s *Store) Add(candidates []Item) { s.addTo(slices.Clone(s.items), candidates, s.choose) }
 
-// Rerank puts samples of a task, in order of preference within each class, in the place of those that are stored of it: the
-// first ones stay, now and when the store is thinned out later. Without any, nothing changes.
+// Rerank puts samples of a task, in order of preference within each class, in the place of those
+// that are stored of it: the first ones stay, now and when the store is thinned out later. Without
+// any, nothing changes.
 func (s *Store) Rerank(task int, samples []Item) {
 	s.addTo(slices.DeleteFunc(slices.Clone(s.items), func(it Item) bool { return it.Task == task }), samples, first)
 }
@@ -157,8 +162,8 @@ func (s *Store) replaceAll(items []Item) {
 	s.order, s.next = nil, 0
 }
 
-// places shares each class's places among the tasks that have it, in turn and the latest task first, so
-// that no place stays empty while a task has a sample for it.
+// places shares each class's places among the tasks that have it, in turn and the latest task
+// first, so that no place stays empty while a task has a sample for it.
 func (s *Store) places(order []part, members map[part][]int) map[part]int {
 	tasks := map[int][]part{} // of each class, the latest first
 	var classes []int
@@ -189,9 +194,10 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 	return out
 }
 
-// Put puts a sample in the place of sample i or, if i is Len, adds it, whatever the budget says. It is for methods that fill
-// the store themselves, and copies the pixels. If the sample is not finite, or has no pixels or another number of them than the
-// others, Put returns false and changes nothing.
+// Put puts a sample in the place of sample i or, if i is Len, adds it, whatever the budget says. It
+// is for methods that fill the store themselves, and copies the pixels. If the sample is not
+// finite, or has no pixels or another number of them than the others, Put returns false and changes
+// nothing.
 func (s *Store) Put(i int, it Item) bool {
 	if !it.finite() || !s.fits(it.Pixels) {
 		return false
@@ -211,7 +217,8 @@ func fit(items []Item, pixels []float32) bool {
 	return len(pixels) > 0 && (len(items) == 0 || len(pixels) == len(items[0].Pixels))
 }
 
-// Edit changes the pixels of sample i. If they are not finite, or not as many, it returns false and changes nothing.
+// Edit changes the pixels of sample i. If they are not finite, or not as many, it returns false and
+// changes nothing.
 func (s *Store) Edit(i int, pixels []float32) bool {
 	if !fp.Finite(pixels) || !s.fits(pixels) {
 		return false
@@ -225,7 +232,8 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 	return true
 }
 
-// SetLogits changes the logits stored with sample i. If they are not finite, it returns false and changes nothing.
+// SetLogits changes the logits stored with sample i. If they are not finite, it returns false and
+// changes nothing.
 func (s *Store) SetLogits(i int, logits []float32) bool {
 	if !fp.Finite(logits) {
 		return false
@@ -234,7 +242,8 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 	return true
 }
 
-// SetScore changes the score of sample i. If it is not finite, it returns false and changes nothing.
+// SetScore changes the score of sample i. If it is not finite, it returns false and changes
+// nothing.
 func (s *Store) SetScore(i int, score float64) bool {
 	if score-score != 0 {
 		return false
@@ -270,9 +279,9 @@ func (s *Store) some(values []int, n int) []int {
 	return out
 }
 
-// Draw returns the indices of a batch of at most n distinct samples. Batches come from a shuffled pass over
-// the store; a new pass begins when fewer than n samples are left. A store of up to n samples is returned
-// whole.
+// Draw returns the indices of a batch of at most n distinct samples. Batches come from a shuffled
+// pass over the store; a new pass begins when fewer than n samples are left. A store of up to n
+// samples is returned whole.
 func (s *Store) Draw(n int) []int {
 	if n = min(n, len(s.items)); n <= 0 {
 		return nil
@@ -285,8 +294,8 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Snapshot returns what takes the store back to what it is now, as long as no other snapshot was taken: the same samples are stored, as
-// they are, and the same draws are made again.
+// Snapshot returns what takes the store back to what it is now, as long as no other snapshot was
+// taken: the same samples are stored, as they are, and the same draws are made again.
 func (s *Store) Snapshot() (restore func()) {
 	s.marked = true
 	items, draws, order, next := s.items, s.rng.Mark(), s.order, s.next
@@ -296,9 +305,9 @@ func (s *Store) Snapshot() (restore func()) {
 	}
 }
 
-// setBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the
-// store itself would never do so: the first samples of each task and class stay, which are the preferred ones where they
-// are ranked.
+// setBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a
+// method that fills the store itself would never do so: the first samples of each task and class
+// stay, which are the preferred ones where they are ranked.
 func (s *Store) setBudget(budget int) {
 	smaller := budget < s.config.Budget
 	if s.config.Budget = budget; smaller && len(s.items) > 0 {

@@ -9,8 +9,8 @@ func init() {
 	}, func() Method { return new(AGEM) })
 }
 
-// AGEM keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no conflict, the
-// memory contributes nothing to the step.
+// AGEM keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no
+// conflict, the memory contributes nothing to the step.
 type AGEM struct{}
 
 // Needs asks for the Gram matrix.

@@ -11,7 +11,8 @@ func init() {
 	}, func() Method { return new(AlignedMTL) })
 }
 
-// AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
+// AlignedMTL gives all principal components of the gradients the same singular value
+// (docs/method.md §4.11).
 type AlignedMTL struct {
 	Scale AlignedMTLScale `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
 

@@ -18,9 +18,11 @@ func init() {
 	}, func() Method { return new(SimpleCIL) })
 	Register(Info{
 		Name: "lda", Title: "LDA", Family: "scl",
-		Rule:   "no training; linear discriminant analysis on the features, whose covariance is shrunk by D/(D+n) towards its mean variance",
-		Source: "Hayes & Kanan, Lifelong Machine Learning with Deep Streaming Linear Discriminant Analysis, arXiv 1909.01520; exact sums: docs/method.md §12",
-		Cost:   "none per step; D³/6 per evaluation", State: "D²/2 numbers, and D for each class", SumW: "1 (not used)",
+		Rule: "no training; linear discriminant analysis on the features, whose covariance is shrunk by D/(D+n) towards " +
+			"its mean variance",
+		Source: "Hayes & Kanan, Lifelong Machine Learning with Deep Streaming Linear Discriminant Analysis, arXiv " +
+			"1909.01520; exact sums: docs/method.md §12",
+		Cost: "none per step; D³/6 per evaluation", State: "D²/2 numbers, and D for each class", SumW: "1 (not used)",
 	}, func() Method { return new(LDA) })
 	Register(Info{
 		Name: "ranpac", Title: "RanPAC", Family: "scl",
@@ -30,7 +32,8 @@ func init() {
 	}, func() Method { return new(RanPAC) })
 }
 
-// SimpleCIL is the method "simplecil": it predicts by the cosine with class means (docs/method.md §12.2).
+// SimpleCIL is the method "simplecil": it predicts by the cosine with class means (docs/method.md
+// §12.2).
 type SimpleCIL struct {
 	Keep bool `param:"keep" default:"false" doc:"keep the sums of each task, so that it can be unlearnt without its samples"`
 	sumsOf
@@ -48,7 +51,8 @@ type LDA struct {
 // Start makes the sums.
 func (m *LDA) Start() error { return m.start(analytic.LDA{}, m.Keep) }
 
-// RanPAC is the method "ranpac": ridge regression on random features of the features (docs/method.md §12.2).
+// RanPAC is the method "ranpac": ridge regression on random features of the features
+// (docs/method.md §12.2).
 type RanPAC struct {
 	M    float64 `param:"m" default:"2000" range:"whole [1,32768]" doc:"number of random features; 5000 for tens of thousands of samples"`
 	Draw float64 `param:"draw" default:"0" range:"whole [0,4294967295]" doc:"seed of the random features; the run's own seed does not change them"`

@@ -5,20 +5,21 @@ import "gonum.org/v1/gonum/floats"
 func init() {
 	Register(Info{
 		Name: "cagrad", Title: "CAGrad", Family: "mtl",
-		Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
+		Rule: "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the " +
+			"largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
 		Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
 		Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
 	}, func() Method { return new(CAGrad) })
 }
 
-// CAGrad is Conflict-Averse Gradient Descent (Liu et al. 2021): of the directions within c‖g₀‖ of the mean gradient g₀ it takes
-// the one whose smallest inner product with a gradient is largest. It minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex
-// (docs/method.md §4.9). Since r‖g‖ is the least
-// ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
-// λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is exact.
-// Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the best
-// smallest Jᵢ·d is 0, and of the many d that reach it the limit λ → 0 is taken: the projection of
-// g₀ that DualProj makes.
+// CAGrad is Conflict-Averse Gradient Descent (Liu et al. 2021): of the directions within c‖g₀‖ of
+// the mean gradient g₀ it takes the one whose smallest inner product with a gradient is largest. It
+// minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
+// ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for
+// the λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is
+// exact. Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the
+// best smallest Jᵢ·d is 0, and of the many d that reach it the limit λ → 0 is taken: the projection
+// of g₀ that DualProj makes.
 type CAGrad struct {
 	C      *float64      `param:"c" default:"0.5" range:"[0,1e6]" doc:"c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"`
 	Divide CAGradDivisor `param:"divide" default:"1" choices:"1,1+c,1+c^2" doc:"what the weights are divided by; published codes use 1 or 1+c^2"`

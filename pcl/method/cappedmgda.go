@@ -17,8 +17,8 @@ func init() {
 	}, func() Method { return new(CappedMGDA) })
 }
 
-// CappedMGDA is MGDA with an upper bound on the weights (docs/method.md §4.2). Where MGDA keeps to the bound it is
-// MGDA, to the bit.
+// CappedMGDA is MGDA with an upper bound on the weights (docs/method.md §4.2). Where MGDA keeps to
+// the bound it is MGDA, to the bit.
 type CappedMGDA struct {
 	Cap float64 `param:"cap" default:"0.5" range:"(0,1]" doc:"c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean"`
 
@@ -55,10 +55,11 @@ func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(mu, w), nil
 }
 
-// capped minimises μᵀMμ under 0 ≤ μᵢ ≤ bound and Σμᵢ = 1, for gradients of any lengths, and nearly equal ones. It goes
-// to the minimum over the weights that are at no bound, holding those that meet one, and then moves weight from one row
-// to another, the two that gain most, which lets both go again. It ends where no two gain, each judged by the lengths of
-// its own gradients. That is a minimum, because the objective is convex.
+// capped minimises μᵀMμ under 0 ≤ μᵢ ≤ bound and Σμᵢ = 1, for gradients of any lengths, and nearly
+// equal ones. It goes to the minimum over the weights that are at no bound, holding those that meet
+// one, and then moves weight from one row to another, the two that gain most, which lets both go
+// again. It ends where no two gain, each judged by the lengths of its own gradients. That is a
+// minimum, because the objective is convex.
 func capped(m []float64, bound float64, k int) ([]float64, error) {
 	mu, held := even(k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
 	for range 50 * k {
@@ -86,8 +87,8 @@ func capped(m []float64, bound float64, k int) ([]float64, error) {
 	return nil, errUnsolved
 }
 
-// exchange returns the two rows between which a move of weight lowers ‖d‖² most, and how much to move; 0 if none does but
-// for rounding, or by no more than 1e-24 of it.
+// exchange returns the two rows between which a move of weight lowers ‖d‖² most, and how much to
+// move; 0 if none does but for rounding, or by no more than 1e-24 of it.
 func exchange(m, mu []float64, bound float64) (up, down int, step float64) {
 	k, slope, size := len(mu), times(m, mu), 0.0
 	length := make([]float64, k)
@@ -115,9 +116,10 @@ func exchange(m, mu []float64, bound float64) (up, down int, step float64) {
 	return up, down, step
 }
 
-// scaledStep returns the step from μ to the minimum of μᵀMμ over the free weights, whose sum stays as it is. Rows are
-// scaled to lengths in [1,2), and the shortest free one takes what the others leave. A ridge of the size of M's rounding
-// keeps the system solvable, and lets weights run to a bound along directions that hardly change d.
+// scaledStep returns the step from μ to the minimum of μᵀMμ over the free weights, whose sum stays
+// as it is. Rows are scaled to lengths in [1,2), and the shortest free one takes what the others
+// leave. A ridge of the size of M's rounding keeps the system solvable, and lets weights run to a
+// bound along directions that hardly change d.
 func scaledStep(m, mu, held []float64) []float64 {
 	k, way, last := len(mu), make([]float64, len(mu)), -1
 	for i, h := range held {
@@ -160,8 +162,8 @@ func scaledStep(m, mu, held []float64) []float64 {
 	return way
 }
 
-// blocked returns the first free weight that meets a bound on the way, and the part of the way until then; −1 if none
-// does.
+// blocked returns the first free weight that meets a bound on the way, and the part of the way
+// until then; −1 if none does.
 func blocked(mu, way, held []float64, bound float64) (at int, part float64) {
 	at, part = -1, 1
 	for i, x := range way {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCappedIsMGDA where that keeps to the bound, to the bit, with its certificate; and the mean at a bound of 1/K.
+// TestCappedIsMGDA where that keeps to the bound, to the bit, with its certificate; and the mean at
+// a bound of 1/K.
 func TestCappedIsMGDA(t *testing.T) {
 	for kind := range kinds {
 		for _, z := range zoo(kind) {
@@ -27,7 +28,8 @@ func TestCappedIsMGDA(t *testing.T) {
 
 func quadraticForm(m, w []float64) float64 { return inner(w, times(m, w)) }
 
-// TestCappedManyRows: the optimality conditions hold for up to 24 rows, and a larger bound never gives a longer d.
+// TestCappedManyRows: the optimality conditions hold for up to 24 rows, and a larger bound never
+// gives a longer d.
 func TestCappedManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 7))
 	for range 60 {
@@ -65,8 +67,9 @@ func TestCappedManyRows(t *testing.T) {
 	}
 }
 
-// TestCappedFarApart: rows beside one that is up to 10¹¹ times as long. Where the bound does not need that one, d is no
-// longer than without it, and everywhere the conditions hold, each by the lengths of its own two rows.
+// TestCappedFarApart: rows beside one that is up to 10¹¹ times as long. Where the bound does not
+// need that one, d is no longer than without it, and everywhere the conditions hold, each by the
+// lengths of its own two rows.
 func TestCappedFarApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 7))
 	for n := range 600 {
@@ -96,7 +99,8 @@ func TestCappedFarApart(t *testing.T) {
 	}
 }
 
-// TestCappedNearlyEqual: gradients that differ by as little as the Gram matrix can tell have weights.
+// TestCappedNearlyEqual: gradients that differ by as little as the Gram matrix can tell have
+// weights.
 func TestCappedNearlyEqual(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 7))
 	for n := range 600 {
@@ -123,8 +127,8 @@ func TestCappedNearlyEqual(t *testing.T) {
 	}
 }
 
-// worstExchange is the largest (Jⱼ − Jᵢ)·d of two rows between which weight may move from j to i, relative to ‖d‖ and to
-// their lengths, or to ‖d‖ and what may be moved if that is less.
+// worstExchange is the largest (Jⱼ − Jᵢ)·d of two rows between which weight may move from j to i,
+// relative to ‖d‖ and to their lengths, or to ‖d‖ and what may be moved if that is less.
 func worstExchange(rows [][]float64, w []float64, bound float64) (worst float64) {
 	d := direction(rows, w)
 	size := math.Sqrt(inner(d, d))
@@ -140,17 +144,20 @@ func worstExchange(rows [][]float64, w []float64, bound float64) (worst float64)
 	return worst
 }
 
-// TestCappedCancelling: two gradients that cancel each other give d = 0, also beside others 10¹⁰ times as long.
+// TestCappedCancelling: two gradients that cancel each other give d = 0, also beside others 10¹⁰
+// times as long.
 func TestCappedCancelling(t *testing.T) {
 	w := weigh(t, build(t, "capped-mgda", nil), sample{rows: [][]float64{
-		{-10290.91514401359, 7973.7040822200934}, {0.39918790132356269, -23.223489677423451}, {-15549.451132569769, -9637.2029696717236},
+		{-10290.91514401359, 7973.7040822200934}, {0.39918790132356269, -23.223489677423451},
+		{-15549.451132569769, -9637.2029696717236},
 		{4.5958823778537987e-07, 1.8291078032949533e-07}, {-4.5958823778537987e-07, -1.8291078032949533e-07},
 	}, losses: make([]float64, 5)}.step(1))
 	wants(t, w, []float64{0, 0, 0, .5, .5}, 1e-15, "weights")
 }
 
-// cappedGap is the largest d·(d − Σ sᵢJᵢ) over the weights s within the bound, less what may be rounding, relative to
-// ‖d‖². It is 0 at the minimum, and d is nowhere farther from the shortest one than the root of it, relative to ‖d‖.
+// cappedGap is the largest d·(d − Σ sᵢJᵢ) over the weights s within the bound, less what may be
+// rounding, relative to ‖d‖². It is 0 at the minimum, and d is nowhere farther from the shortest
+// one than the root of it, relative to ‖d‖.
 func cappedGap(m, mu []float64, bound float64) float64 {
 	k, slope := len(mu), times(m, mu)
 	order := make([]int, k)

@@ -24,9 +24,9 @@ type Composition struct {
 //
 //	method.Compose(&method.EMGDGMC{Tau: 10}, &rehearsal.Distill{Alpha: new(0.5)})
 //
-// A published method may bring parts of its own, which then come first. [New] makes the same method from the name
-// "emgd-gmc+der-pp". That parts cannot be joined, or have values out of range, is an error of the first call, such as
-// [Start]. Compose panics if the method or a part is nil.
+// A published method may bring parts of its own, which then come first. [New] makes the same method
+// from the name "emgd-gmc+der-pp". That parts cannot be joined, or have values out of range, is an
+// error of the first call, such as [Start]. Compose panics if the method or a part is nil.
 func Compose(rule Method, parts ...rehearsal.Part) *Composition {
 	if rule == nil || slices.Contains(parts, nil) {
 		panic("method: Compose needs a method and parts that are not nil")
@@ -64,7 +64,8 @@ func (c *Composition) Start() (err error) {
 		}
 		several := has[severalRows](c.rule)
 		if (r.Separate || r.SeparatePenalty) && !several && Describe(c.rule).Family == "scl" {
-			return fmt.Errorf("%s weighs the tasks against one memory row; set rows=joined, or choose another rule", Describe(c.rule).Name)
+			return fmt.Errorf("%s weighs the tasks against one memory row; set rows=joined, or choose another rule",
+				Describe(c.rule).Name)
 		}
 		c.sum.rows, c.sum.penalty = !r.Separate && !several, r.Penalty != nil && !r.SeparatePenalty
 	}
@@ -72,7 +73,8 @@ func (c *Composition) Start() (err error) {
 	return nil
 }
 
-// severalRows are the rules of serial continual learning that know what to do with more than one memory row.
+// severalRows are the rules of serial continual learning that know what to do with more than one
+// memory row.
 type severalRows interface{ severalRows() }
 
 func (*GEM) severalRows()  {}
@@ -126,7 +128,8 @@ func (c *Composition) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, err
 }
 
-// join returns the roles of the rehearsal and, where it has none, those of the rule. The state is that of both.
+// join returns the roles of the rehearsal and, where it has none, those of the rule. The state is
+// that of both.
 func (c *Composition) join(rule Roles, parts rehearsal.Roles) Roles {
 	all := rule
 	all.Roles = parts.Or(rule.Roles)

@@ -36,8 +36,10 @@ func TestCompositionsByName(t *testing.T) {
 		}
 		for _, n := range strings.Split(rest, "+") {
 			i := rehearsal.Describe(must.Get(rehearsal.Find(n))(t))
-			cost, state := strings.TrimPrefix(i.Cost, "none; "), strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
-			if !strings.Contains(info.Rule, i.Does) || !strings.Contains(info.Source, i.Source) || state != "none" && !strings.Contains(info.State, state) || cost != "none" && !strings.Contains(info.Cost, cost) {
+			cost, state := strings.TrimPrefix(i.Cost, "none; "),
+				strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
+			if !strings.Contains(info.Rule, i.Does) || !strings.Contains(info.Source, i.Source) ||
+				state != "none" && !strings.Contains(info.State, state) || cost != "none" && !strings.Contains(info.Cost, cost) {
 				t.Errorf("the description of %s leaves %s out", name, n)
 			}
 			if strings.Contains(info.Cost, "+ none") || strings.Contains(info.State, "; none") {
@@ -47,11 +49,14 @@ func TestCompositionsByName(t *testing.T) {
 	}
 }
 
-// TestCompositionsThatAreRefused: what two parts both set, what a rule cannot see, and unknown names.
+// TestCompositionsThatAreRefused: what two parts both set, what a rule cannot see, and unknown
+// names.
 func TestCompositionsThatAreRefused(t *testing.T) {
 	for _, name := range []string{
-		"der-pp+icarl", "er+mir+gmed", "mir+mir", "emgd-gmc+gss+herding", "icarl+ncm", "mdmtr+icarl", "gem+mir", "der-pp+emgd-gmc", "emgd-gmc+emgd-gs",
-		"emgd-gmc+dark", "emgd-gmc+", "emdg+der-pp", "+der-pp", "gdumb+der-pp", "gdumb+mir", "er+per-task", "emgd-gmc+per-task+der-pp", "gem+ewc", "emgd+las",
+		"der-pp+icarl", "er+mir+gmed", "mir+mir", "emgd-gmc+gss+herding", "icarl+ncm", "mdmtr+icarl", "gem+mir",
+		"der-pp+emgd-gmc", "emgd-gmc+emgd-gs",
+		"emgd-gmc+dark", "emgd-gmc+", "emdg+der-pp", "+der-pp", "gdumb+der-pp", "gdumb+mir", "er+per-task",
+		"emgd-gmc+per-task+der-pp", "gem+ewc", "emgd+las",
 	} {
 		if _, err := New(name, nil); err == nil {
 			t.Errorf("%s is built", name)
@@ -61,11 +66,14 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		name   string
 		params values
 	}{
-		{"a-gem+der-pp", values{"rows": "apart"}}, {"a-gem+ewc", values{"rows": "apart"}}, {"emgd-gmc+per-task+der-pp", values{"draws": "one", "beta": 0}},
+		{"a-gem+der-pp", values{"rows": "apart"}}, {"a-gem+ewc", values{"rows": "apart"}},
+		{"emgd-gmc+per-task+der-pp", values{"draws": "one", "beta": 0}},
 		{"mdmtr+per-task", values{"distill": 1}}, {"avggrad+gss+der-pp", values{"beta": 0}},
 		{"der-pp+gmed", values{"alpha": 0.1}}, // of which?
-		{"emgd-gmc+der-pp", values{"alpha": 0.1, "der-pp.alpha": 0.2}}, {"emgd-gmc+der-pp", values{"gamma": 0.1}}, {"emgd-gmc+der-pp", values{"mir.gamma": 0.1}},
-		{"emgd-gmc+der-pp", values{"alpha": -1}}, {"emgd-gmc+der-pp", values{"draws": "three"}}, {"emgd-gmc+der-pp", values{"tau": -1}}, {"emgd-gmc+mir", values{"candidates": 0}},
+		{"emgd-gmc+der-pp", values{"alpha": 0.1, "der-pp.alpha": 0.2}}, {"emgd-gmc+der-pp", values{"gamma": 0.1}},
+		{"emgd-gmc+der-pp", values{"mir.gamma": 0.1}},
+		{"emgd-gmc+der-pp", values{"alpha": -1}}, {"emgd-gmc+der-pp", values{"draws": "three"}},
+		{"emgd-gmc+der-pp", values{"tau": -1}}, {"emgd-gmc+mir", values{"candidates": 0}},
 	} {
 		if _, err := New(c.name, c.params); err == nil {
 			t.Errorf("%s %v: no error", c.name, c.params)
@@ -75,10 +83,12 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 	build(t, "emgd-gmc+per-task+der-pp", values{"draws": "one"})
 }
 
-// TestParametersOfCompositions: with the name of the rule or part, and without it where that is enough.
+// TestParametersOfCompositions: with the name of the rule or part, and without it where that is
+// enough.
 func TestParametersOfCompositions(t *testing.T) {
 	want := build(t, "emgd-gmc+der-pp", values{"emgd-gmc.tau": 10, "der-pp.alpha": 0.5})
-	for _, p := range []values{{"tau": 10, "alpha": "0.5"}, {"emgd-gmc.tau": "10", "alpha": 0.5}, {"tau": 10.0, "der-pp.alpha": 0.5}} {
+	for _, p := range []values{{"tau": 10, "alpha": "0.5"}, {"emgd-gmc.tau": "10", "alpha": 0.5},
+		{"tau": 10.0, "der-pp.alpha": 0.5}} {
 		if !same(build(t, "emgd-gmc+der-pp", p), want) {
 			t.Errorf("%v gives another method", p)
 		}
@@ -103,18 +113,24 @@ func TestTypedCompositions(t *testing.T) {
 		params values
 	}{
 		{&EMGDGMC{Tau: 10}, parts{&rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
-		{&EMGDGMC{Tau: AutoTau}, parts{&rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
-		{&EMGDGS{}, parts{&rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
-		{&DERPP{Distill: rehearsal.Distill{Alpha: new(.2)}}, parts{&rehearsal.Herding{Pool: 20}, &rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
+		{&EMGDGMC{Tau: AutoTau}, parts{&rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp",
+			values{"tau": "auto", "draws": "one"}},
+		{&EMGDGS{}, parts{&rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp",
+			values{"rows": "apart", "beta": 0}},
+		{&DERPP{Distill: rehearsal.Distill{Alpha: new(.2)}}, parts{&rehearsal.Herding{Pool: 20}, &rehearsal.NearestMean{}},
+			"der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
 		{&UPGrad{}, parts{&rehearsal.GSS{ScoreAll: true}, &rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
 		{&GEM{}, parts{&rehearsal.Greedy{}}, "gem+greedy", nil},
-		{&EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: ReleaseFloor}, nil, "emgd-gmc", values{"tau": "10", "momentum": 0.0, "floor": "release"}},
+		{&EMGDGMC{Tau: 10, Momentum: new(0.0), Floor: ReleaseFloor}, nil, "emgd-gmc",
+			values{"tau": "10", "momentum": 0.0, "floor": "release"}},
 		{&EMGDGMC{Tau: Temperature(math.Inf(1)), Floor: 0.25}, nil, "emgd-gmc", values{"tau": "inf", "floor": "0.25"}},
 		{&EMGDGS{Tau: 0.5}, nil, "emgd-gs", values{"tau": "0.5"}},
 		{&DERPP{Distill: rehearsal.Distill{Alpha: new(0.0)}}, nil, "der-pp", values{"alpha": 0.0}},
 		{&GSS{GSS: rehearsal.GSS{ScoreAll: true}}, nil, "gss", values{"score_all": true}},
-		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{&rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
-		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{&rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
+		{build(t, "emgd-gmc", values{"rescale": "mean"}), parts{&rehearsal.Distill{}}, "emgd-gmc+der-pp",
+			values{"rescale": "mean"}},
+		{build(t, "der-pp", values{"rescale": "match_avg"}), parts{&rehearsal.Herding{}}, "der-pp+herding",
+			values{"rescale": "match_avg"}},
 		{build(t, "emgd-gmc+der-pp", nil), parts{&rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
 		got := c.method
@@ -127,9 +143,12 @@ func TestTypedCompositions(t *testing.T) {
 		}
 	}
 	for _, m := range []Method{
-		&EMGDGMC{Tau: -1}, &EMGDGMC{Floor: -1}, &EMGDGS{Tau: AutoTau}, &CAGrad{Divide: "3"}, &CAGrad{C: new(-1.0)}, &DERPP{Distill: rehearsal.Distill{Rows: "three"}},
-		Compose(&DERPP{}, &rehearsal.ICaRL{}), Compose(&GDumb{}, &rehearsal.MIR{}), Compose(&EMGDGMC{Tau: -1}, &rehearsal.MIR{}), Compose(&EMGDGMC{}, &rehearsal.MIR{Candidates: .5}),
-		Compose(&ER{}, &rehearsal.PerTask{}), Compose(&EMGDGMC{}, &rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}), &Rescaled{Method: &Sum{}, To: "twice"},
+		&EMGDGMC{Tau: -1}, &EMGDGMC{Floor: -1}, &EMGDGS{Tau: AutoTau}, &CAGrad{Divide: "3"}, &CAGrad{C: new(-1.0)},
+		&DERPP{Distill: rehearsal.Distill{Rows: "three"}},
+		Compose(&DERPP{}, &rehearsal.ICaRL{}), Compose(&GDumb{}, &rehearsal.MIR{}),
+		Compose(&EMGDGMC{Tau: -1}, &rehearsal.MIR{}), Compose(&EMGDGMC{}, &rehearsal.MIR{Candidates: .5}),
+		Compose(&ER{}, &rehearsal.PerTask{}), Compose(&EMGDGMC{}, &rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}),
+		&Rescaled{Method: &Sum{}, To: "twice"},
 	} {
 		if _, err := Start(m); err == nil {
 			t.Errorf("%+v is started", m)

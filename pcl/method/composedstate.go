@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// jointState is the state of a composition whose rehearsal remembers something: the rule's state, if it has one, and
-// the parts'. A composition without such parts has the state of its rule alone.
+// jointState is the state of a composition whose rehearsal remembers something: the rule's state,
+// if it has one, and the parts'. A composition without such parts has the state of its rule alone.
 type jointState struct {
 	rule  Stateful // nil if the rule remembers nothing
 	parts []rehearsal.Saver

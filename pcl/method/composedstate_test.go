@@ -13,7 +13,8 @@ func stepOf3() *Step {
 	return sample{rows: [][]float64{{3, 4}, {1, -2}, {0, 1}}, losses: []float64{1, 2, 3}}.step(1)
 }
 
-// TestStateOfARuleAlone: a composition whose parts remember nothing has the state of its rule, as it always had.
+// TestStateOfARuleAlone: a composition whose parts remember nothing has the state of its rule, as
+// it always had.
 func TestStateOfARuleAlone(t *testing.T) {
 	rule, composition := build(t, "emgd-gmc", nil), build(t, "emgd-gmc+der-pp+er-ace", nil)
 	weigh(t, rule, stepOf3())
@@ -28,7 +29,8 @@ func TestStateOfARuleAlone(t *testing.T) {
 	}
 }
 
-// TestStateOfBoth: what a rule and a part remember is saved together and restored, and an end reaches the rule.
+// TestStateOfBoth: what a rule and a part remember is saved together and restored, and an end
+// reaches the rule.
 func TestStateOfBoth(t *testing.T) {
 	const penalty = `{"stiffness":"AAAAAAAA8D8=","anchor":"AACAPw=="}` // one parameter: 1, 1
 	made := func(name string) remembering { return stateful(t, build(t, name, nil)) }
@@ -48,7 +50,8 @@ func TestStateOfBoth(t *testing.T) {
 		t.Errorf("restored %s, then it is %s", saved, again)
 	}
 	b.End(1)
-	if again = must.Get(b.MarshalState())(t); strings.Contains(string(again), `"1"`) || !strings.Contains(string(again), penalty) {
+	if again = must.Get(b.MarshalState())(t); strings.Contains(string(again), `"1"`) ||
+		!strings.Contains(string(again), penalty) {
 		t.Errorf("after the end of stream 1 the state is %s", again)
 	}
 	alone := made("mgda+ewc")
@@ -61,7 +64,8 @@ func TestStateOfBoth(t *testing.T) {
 // TestStatesThatAreRefused are of other parts or of another rule, or damaged.
 func TestStatesThatAreRefused(t *testing.T) {
 	for name, states := range map[string][]string{
-		"mgda+ewc":     {`{"parts": []}`, `{"parts": [{}, {}]}`, `{"rule": {"1": 3}, "parts": [{}]}`, `{"parts": [{"anchor": 3}]}`},
+		"mgda+ewc": {`{"parts": []}`, `{"parts": [{}, {}]}`, `{"rule": {"1": 3}, "parts": [{}]}`,
+			`{"parts": [{"anchor": 3}]}`},
 		"emgd-gmc+ewc": {`{"rule": 3, "parts": [{}]}`, `[]`},
 	} {
 		for _, state := range states {

@@ -8,9 +8,9 @@ import (
 )
 
 // cone finds the shortest d = Σ vᵢJᵢ with v ≥ u: the projection of the proposal g = Σ uᵢJᵢ onto the
-// directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1 on g and 0
-// on the streams (docs/method.md §2.7, one-hot σ), so the exact solver and its certificate can be used here
-// too.
+// directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1
+// on g and 0 on the streams (docs/method.md §2.7, one-hot σ), so the exact solver and its
+// certificate can be used here too.
 type cone struct {
 	solver      emgd.Solver
 	gram, sigma []float64
@@ -32,8 +32,9 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 	return v, err
 }
 
-// push returns what is added to the weights of the rows with the given Gram matrix, for a proposal of a squared length and
-// its products with the rows; nil if it is 0 up to rounding, relative to parts of the given length.
+// push returns what is added to the weights of the rows with the given Gram matrix, for a proposal
+// of a squared length and its products with the rows; nil if it is 0 up to rounding, relative to
+// parts of the given length.
 func (c *cone) push(square, length float64, products, gram []float64) ([]float64, error) {
 	if square <= cancelled*cancelled*length*length {
 		return nil, nil

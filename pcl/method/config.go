@@ -5,15 +5,16 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "config", Title: "ConFIG", Family: "mtl",
-		Rule:   "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
-		Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
+		Rule: "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
+		Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, " +
+			"Eq. 2",
+		Cost: "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	}, func() Method { return new(ConFIG) })
 }
 
-// ConFIG is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
-// the sum of the gradients' projections on it. It is free of conflict where the gradients are
-// independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
+// ConFIG is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients,
+// scaled to the sum of the gradients' projections on it. It is free of conflict where the gradients
+// are independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
 // Needs asks for the Gram matrix.

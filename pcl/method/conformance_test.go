@@ -15,8 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// The conformance suite: what every registered method, and every part of a rehearsal joined with a rule, must keep to,
-// whatever the rule is.
+// The conformance suite: what every registered method, and every part of a rehearsal joined with a
+// rule, must keep to, whatever the rule is.
 
 // compositions are some rules, each with every part that it can be joined with.
 var compositions = sync.OnceValue(func() (list []string) {
@@ -161,7 +161,8 @@ func memoryIDs(m Method) []int {
 	return []int{MemoryID}
 }
 
-// named gives the step ids that the method may meet: the memory's rows, as many as there is room for, and tasks.
+// named gives the step ids that the method may meet: the memory's rows, as many as there is room
+// for, and tasks.
 func (s *Step) named(m Method) *Step {
 	memory := memoryIDs(m)
 	for i := range s.IDs {
@@ -178,7 +179,8 @@ func TestInfoIsComplete(t *testing.T) {
 		if d, err := Lookup(name); err != nil || strings.Contains(name, "+") && d.Info != info {
 			t.Errorf("Lookup says %+v (%v)", d.Info, err)
 		}
-		if info.Name != name || !slices.Contains([]string{"mtl", "scl", "pcl"}, info.Family) || slices.Contains([]string{info.Title, info.Rule, info.Source, info.Cost, info.State, info.SumW}, "") {
+		if info.Name != name || !slices.Contains([]string{"mtl", "scl", "pcl"}, info.Family) ||
+			slices.Contains([]string{info.Title, info.Rule, info.Source, info.Cost, info.State, info.SumW}, "") {
 			t.Errorf("%+v", info)
 		}
 	})
@@ -224,8 +226,8 @@ func TestOneStream(t *testing.T) {
 	})
 }
 
-// TestPermutation reorders the tasks over three steps; the weights go with their streams. For methods
-// that draw at random it holds in distribution only.
+// TestPermutation reorders the tasks over three steps; the weights go with their streams. For
+// methods that draw at random it holds in distribution only.
 func TestPermutation(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		if random(t, name) {
@@ -306,9 +308,11 @@ func TestSumOfWeights(t *testing.T) {
 	}
 }
 
-// TestNonConflict checks Jᵢ·d ≥ 0 where docs/method.md §4.17 promises it; of ConFIG for independent gradients only.
+// TestNonConflict checks Jᵢ·d ≥ 0 where docs/method.md §4.17 promises it; of ConFIG for independent
+// gradients only.
 func TestNonConflict(t *testing.T) {
-	for _, name := range []string{"mgda", "emgd", "emgd-gmc", "emgd-gs", "emgd-log", "upgrad", "dualproj", "nash-mtl", "fairgrad", "config"} {
+	for _, name := range []string{"mgda", "emgd", "emgd-gmc", "emgd-gs", "emgd-log", "upgrad", "dualproj", "nash-mtl",
+		"fairgrad", "config"} {
 		for kind := range kinds {
 			if name == "config" && !slices.Contains([]string{"normal", "one zero", "mixed lengths"}, kind) {
 				continue
@@ -330,8 +334,8 @@ func TestNonConflict(t *testing.T) {
 	}
 }
 
-// play goes through steps of a life and returns all weights and directions. Before every step that resume names, the method
-// is replaced by a new one that takes over its saved state.
+// play goes through steps of a life and returns all weights and directions. Before every step that
+// resume names, the method is replaced by a new one that takes over its saved state.
 func play(t *testing.T, name string, steps int, resume func(step int) bool) (all []float64, last Method) {
 	t.Helper()
 	l, m, draws := newLife(), build(t, name, nil), rand.New(rand.NewPCG(9, 9))
@@ -367,7 +371,8 @@ func reborn(t *testing.T, name string, m Method) Method {
 	return next
 }
 
-// TestDeterministicAndResumable: saved and restored once or before every step, a run has the same bits.
+// TestDeterministicAndResumable: saved and restored once or before every step, a run has the same
+// bits.
 func TestDeterministicAndResumable(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		want, _ := play(t, name, 60, func(int) bool { return false })
@@ -396,7 +401,8 @@ func TestManyJoinsAndLeaves(t *testing.T) {
 	})
 }
 
-// TestDamagedState: what cannot be a state is refused and changes nothing; null is that of a method that remembers nothing.
+// TestDamagedState: what cannot be a state is refused and changes nothing; null is that of a method
+// that remembers nothing.
 func TestDamagedState(t *testing.T) {
 	const good, short, nan = `"AACAPwAAAEA="`, `"AACA"`, `"AADAfwAAAEA="` // 1, 2; three bytes; NaN, 2
 	damaged := map[string][]string{
@@ -407,18 +413,21 @@ func TestDamagedState(t *testing.T) {
 			`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`, `{"1":{"z":2}}`,
 		},
 		"moco": {
-			`{"1":null}`, `{"1":{}}`, `{"1":{"mean":"","share":0.5,"steps":1}}`, `{"1":{"mean":` + short + `,"share":0.5,"steps":1}}`,
+			`{"1":null}`, `{"1":{}}`, `{"1":{"mean":"","share":0.5,"steps":1}}`,
+			`{"1":{"mean":` + short + `,"share":0.5,"steps":1}}`,
 			`{"1":{"mean":` + nan + `,"share":0.5,"steps":1}}`, `{"1":{"mean":"!","share":0.5,"steps":1}}`,
 			`{"1":{"mean":` + good + `,"share":1.5,"steps":1}}`, `{"1":{"mean":` + good + `,"share":0.5,"steps":0}}`,
 		},
 		"db-mtl": {`{"1":{"steps":1}}`, `{"1":{"mean":` + good + `,"steps":-1}}`},
 		"excess-mtl": {
-			`{"1":{"log":0}}`, `{"1":{"root":"AACAvw==","log":0,"sum":1,"seen":1}}`, `{"1":{"root":` + good + `,"log":1,"sum":1,"seen":1}}`,
+			`{"1":{"log":0}}`, `{"1":{"root":"AACAvw==","log":0,"sum":1,"seen":1}}`,
+			`{"1":{"root":` + good + `,"log":1,"sum":1,"seen":1}}`,
 			`{"1":{"root":` + good + `,"log":0,"sum":1,"seen":-2}}`,
 		},
 		"ldc-mtl": {`{"1":99}`}, "sam-gs": {`{"1":{"mean":` + good + `,"h":-1,"steps":1}}`, `{"1":{"h":0.5,"steps":1}}`},
-		"gcond": {`{"1":{"last":` + good + `,"norm":0}}`, `{"1":{"norm":1}}`, `{"1":{"last":` + good + `,"norm":1,"wins":-1}}`},
-		"pcd":   {`{"1":{"square":-1,"weight":1}}`, `{"1":{"square":1,"weight":0}}`},
+		"gcond": {`{"1":{"last":` + good + `,"norm":0}}`, `{"1":{"norm":1}}`,
+			`{"1":{"last":` + good + `,"norm":1,"wins":-1}}`},
+		"pcd": {`{"1":{"square":-1,"weight":1}}`, `{"1":{"square":1,"weight":0}}`},
 	}
 	for _, name := range slices.Concat(Names(), []string{"mgda+ewc", "emgd-gmc+ewc"}) {
 		m, ok := as[Stateful](t, build(t, name, nil))
@@ -479,15 +488,17 @@ func TestBadSteps(t *testing.T) {
 	})
 }
 
-// TestDroppedStreams: a stream whose gradient is 0 is named, and the others have the weights that they have without it, over
-// several steps.
+// TestDroppedStreams: a stream whose gradient is 0 is named, and the others have the weights that
+// they have without it, over several steps.
 func TestDroppedStreams(t *testing.T) {
 	s := sample{rows: [][]float64{{1, 2}, {0, 0}, {3, 1}}, losses: []float64{1, 1, 1}}.step(1)
 	rest := sample{rows: [][]float64{{1, 2}, {3, 1}}, losses: []float64{1, 1}}.step(1)
 	s.IDs, rest.IDs = []int{1, 4, 9}, []int{1, 9}
 	for _, name := range []string{
-		"mgda", "emgd-gmc", "emgd-gs", "emgd-log", "imtl-g", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad", "nash-mtl", "fairgrad", "sdmgrad",
-		"maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "imtl", "capped-mgda", "modo", "moco", "db-mtl", "pcd", "dibs-mtl", "ntkmtl", "sam-gs", "gcond",
+		"mgda", "emgd-gmc", "emgd-gs", "emgd-log", "imtl-g", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad",
+		"nash-mtl", "fairgrad", "sdmgrad",
+		"maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "imtl", "capped-mgda", "modo", "moco", "db-mtl", "pcd",
+		"dibs-mtl", "ntkmtl", "sam-gs", "gcond",
 	} {
 		with, without, w := build(t, name, nil), build(t, name, nil), make([]float64, 3)
 		for range 3 {
@@ -496,7 +507,8 @@ func TestDroppedStreams(t *testing.T) {
 			if err != nil || !slices.Equal(out.Dropped, []int{4}) || w[1] != 0 {
 				t.Errorf("%s: dropped %v, weights %v (%v); want stream 4 dropped", name, out.Dropped, w, err)
 			}
-			if want := weigh(t, without, rest); !slices.Contains([]string{"modo", "moco"}, name) && !near([]float64{w[0], w[2]}, want, 1e-12) {
+			if want := weigh(t, without, rest); !slices.Contains([]string{"modo", "moco"}, name) &&
+				!near([]float64{w[0], w[2]}, want, 1e-12) {
 				t.Errorf("%s: %v, without the stream %v", name, w, want)
 			}
 		}

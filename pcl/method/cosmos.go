@@ -5,9 +5,10 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "cosmos", Title: "COSMOS", Family: "mtl",
-		Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), where 1 is the vector of ones",
-		Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences, which are not an input of the network",
-		Cost:   "K(F+B)", State: "none", SumW: "not fixed",
+		Rule: "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), where 1 is the vector of ones",
+		Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 " +
+			"(arXiv 2103.13392), with equal preferences, which are not an input of the network",
+		Cost: "K(F+B)", State: "none", SumW: "not fixed",
 	}, func() Method { return new(COSMOS) })
 }
 

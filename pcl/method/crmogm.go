@@ -14,13 +14,14 @@ func init() {
 		Name: "cr-mogm", Title: "CR-MOGM", Family: "mtl",
 		Rule:   "w = α·w(t−1) + (1−α)·ŵ, where ŵ are the weights of another method",
 		Source: "Zhou et al., On the Convergence of Stochastic Multi-Objective Gradient Manipulation and Beyond, NeurIPS 2022",
-		Cost:   "as the other method", State: "wᵢ per stream, and that of the other method", SumW: "as the other method (smoothed)",
+		Cost:   "as the other method", State: "wᵢ per stream, and that of the other method",
+		SumW: "as the other method (smoothed)",
 	}, func() Method { return new(CRMOGM) })
 }
 
-// CRMOGM is the method "cr-mogm": it smooths another method's weights. A new stream enters with the weight that the method
-// gives it; where streams came or went, the previous weights of those that stayed are first brought to the
-// sum that the method now gives to these.
+// CRMOGM is the method "cr-mogm": it smooths another method's weights. A new stream enters with the
+// weight that the method gives it; where streams came or went, the previous weights of those that
+// stayed are first brought to the sum that the method now gives to these.
 type CRMOGM struct {
 	Method string   `param:"method" default:"mgda" doc:"the method whose weights are smoothed, with its default parameters"`
 	Alpha  *float64 `param:"alpha" default:"0.9" range:"[0,0.999999999]" doc:"α in [0, 1), the share of the previous weights"`

@@ -24,8 +24,8 @@ func TestCRMOGM(t *testing.T) {
 	}
 }
 
-// TestCRMOGMDropsNothing: a row that the smoothed method leaves out keeps its part of the weight that it had, and so the
-// outcome does not name it as one of weight 0.
+// TestCRMOGMDropsNothing: a row that the smoothed method leaves out keeps its part of the weight
+// that it had, and so the outcome does not name it as one of weight 0.
 func TestCRMOGMDropsNothing(t *testing.T) {
 	m := build(t, "cr-mogm", nil)
 	weigh(t, m, sample{rows: base}.step(1))

@@ -14,9 +14,10 @@ func init() {
 	}, func() Method { return new(DBMTL) })
 }
 
-// DBMTL brings the losses to one scale by their logarithms and the moving averages of their gradients to the
-// length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm is that of
-// ℓ + 1e-8. The nominal weight of a stream is the coefficient of its Jᵢ in d.
+// DBMTL brings the losses to one scale by their logarithms and the moving averages of their
+// gradients to the length of the longest. As in the authors' code in LibMTL, the means start at 0
+// and the logarithm is that of ℓ + 1e-8. The nominal weight of a stream is the coefficient of its
+// Jᵢ in d.
 type DBMTL struct {
 	Beta      *float64 `param:"beta" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), the share of the past in the moving averages"`
 	BetaDecay float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step"`

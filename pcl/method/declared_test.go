@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestDeclared: the zero value of every registered struct is the method of its name with the defaults.
+// TestDeclared: the zero value of every registered struct is the method of its name with the
+// defaults.
 func TestDeclared(t *testing.T) {
 	for name, r := range registry.All() {
 		if m := must.Get(complete(r.new()))(t); !same(m, build(t, name, nil)) {
@@ -18,7 +19,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// same says whether two methods that have begun are equal: in their settings, and in those of the parts of their rehearsals.
+// same says whether two methods that have begun are equal: in their settings, and in those of the
+// parts of their rehearsals.
 func same(a, b Method) bool {
 	rule := func(m Method) Method {
 		if c, ok := m.(*Composition); ok {
@@ -61,8 +63,9 @@ func (plain) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil 
 func TestOneLearner(t *testing.T) {
 	inside := &EMGDGMC{}
 	for what, m := range map[string]Method{
-		"a rule": &EMGDGMC{Tau: 3}, "one without parameters": &UPGrad{}, "a composition": Compose(inside, &rehearsal.MIR{}), "one that brings parts": &DERPP{},
-		"one of a user": &own{}, "rescaled": &Rescaled{Method: &own{}, To: "mean"}, "by name": build(t, "dwa", nil),
+		"a rule": &EMGDGMC{Tau: 3}, "one without parameters": &UPGrad{}, "a composition": Compose(inside, &rehearsal.MIR{}),
+		"one that brings parts": &DERPP{},
+		"one of a user":         &own{}, "rescaled": &Rescaled{Method: &own{}, To: "mean"}, "by name": build(t, "dwa", nil),
 	} {
 		t.Run(what, func(t *testing.T) {
 			must.Get(Start(m))(t)

@@ -6,7 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-// How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special cases of (docs/method.md §2.7).
+// How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special
+// cases of (docs/method.md §2.7).
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
@@ -26,8 +27,8 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration bound with weights that are
-// not even accurate to the sixth digit.
+// solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration
+// bound with weights that are not even accurate to the sixth digit.
 func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certificate, error) {
 	cert, err := solver.Solve(p, sigma)
 	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {

@@ -3,9 +3,10 @@ package method
 func init() {
 	Register(Info{
 		Name: "dualproj", Title: "DualProj", Family: "mtl",
-		Rule:   "the mean gradient projected on {d : Jᵢ·d ≥ 0 for all i}",
-		Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory, NeurIPS 2017; as in Quinton & Rey, Jacobian Descent, arXiv 2406.16232",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "≥ 1; 1 without conflict",
+		Rule: "the mean gradient projected on {d : Jᵢ·d ≥ 0 for all i}",
+		Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory, NeurIPS 2017; as in Quinton & Rey, Jacobian Descent, arXiv " +
+			"2406.16232",
+		Cost: "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	}, func() Method { return new(DualProj) })
 }
 

@@ -11,8 +11,8 @@ func init() {
 	}, func() Method { return new(DWA) })
 }
 
-// DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
-// losses behind it has r = 1.
+// DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer
+// than two losses behind it has r = 1.
 type DWA struct {
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1e9]" doc:"T > 0, temperature of the softmax; a large T gives equal weights"`
 	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages, which replace the means over epochs of the original method; 0 compares single steps"`

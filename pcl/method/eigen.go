@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix cannot be
-// told from rank deficiency.
+// rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix
+// cannot be told from rank deficiency.
 const rankTol = 1e-12
 
-// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues, in ascending order, of a symmetric matrix m = VΛVᵀ that are not 0
-// to rounding.
+// spectral applies V·f(Λ)·Vᵀ to p, over the eigenvalues, in ascending order, of a symmetric matrix
+// m = VΛVᵀ that are not 0 to rounding.
 func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, error) {
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(len(p), m), true) {

@@ -12,9 +12,17 @@ import (
 )
 
 func init() {
-	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving average of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDGMC) })
-	Register(elasticInfo("emgd-gs", "EMGD (GS)", "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)", "none"), func() Method { return new(EMGDGS) })
-	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving average of ‖Jᵢ‖", "mᵢ per stream"), func() Method { return new(EMGDLog) })
+	Register(elasticInfo("emgd-gmc", "EMGD (GMC)", "σ = softmax(m/τ), m the moving average of ‖Jᵢ‖",
+		"mᵢ per stream"), func() Method {
+		return new(EMGDGMC)
+	})
+	Register(elasticInfo("emgd-gs", "EMGD (GS)", "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)", "none"), func() Method {
+		return new(EMGDGS)
+	})
+	Register(elasticInfo("emgd-log", "EMGD (log GMC)", "σ in proportion to m^(1/τ), m the moving average of ‖Jᵢ‖",
+		"mᵢ per stream"), func() Method {
+		return new(EMGDLog)
+	})
 }
 
 func elasticInfo(name, title, factors, state string) Info {
@@ -26,8 +34,9 @@ func elasticInfo(name, title, factors, state string) Info {
 	}
 }
 
-// EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent (Lyu et al. 2024) with factors from the gradients'
-// lengths: σ = softmax(m/τ), where m are moving averages of the lengths (docs/method.md §2).
+// EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent (Lyu et al. 2024) with factors
+// from the gradients' lengths: σ = softmax(m/τ), where m are moving averages of the lengths
+// (docs/method.md §2).
 type EMGDGMC struct {
 	Tau      Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving average of the norms"`
 	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving average of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
@@ -42,8 +51,8 @@ func (m *EMGDGMC) Start() error { return m.set(emgd.GMC, m.Tau, *m.Momentum, m.F
 // Weights writes the λ of one step to w.
 func (m *EMGDGMC) Weights(s *Step, w []float64) (Outcome, error) { return m.step(m, s, w) }
 
-// EMGDGS is the method "emgd-gs", EMGD with factors from the similarities of the step's own gradients: σ = softmax(Σcos/τ)
-// (docs/method.md §2).
+// EMGDGS is the method "emgd-gs", EMGD with factors from the similarities of the step's own
+// gradients: σ = softmax(Σcos/τ) (docs/method.md §2).
 type EMGDGS struct {
 	Tau   Temperature `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
 	Floor Floor       `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
@@ -57,8 +66,9 @@ func (m *EMGDGS) Start() error { return m.set(emgd.GS, m.Tau, 0, m.Floor) } // i
 // Weights writes the λ of one step to w.
 func (m *EMGDGS) Weights(s *Step, w []float64) (Outcome, error) { return m.step(m, s, w) }
 
-// EMGDLog is the method "emgd-log", EMGD with factors from the logarithms of the gradients' lengths: σ is in proportion to
-// m^(1/τ), where m are moving averages of the lengths (docs/method.md §2).
+// EMGDLog is the method "emgd-log", EMGD with factors from the logarithms of the gradients'
+// lengths: σ is in proportion to m^(1/τ), where m are moving averages of the lengths
+// (docs/method.md §2).
 type EMGDLog struct {
 	Tau      Temperature `param:"tau" default:"1" doc:"temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""`
 	Momentum *float64    `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving average of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
@@ -124,8 +134,8 @@ func (e *elastic) step(m Method, s *Step, w []float64) (Outcome, error) {
 	return e.WeightsFor(&checked, e.sigma, w)
 }
 
-// observe divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
-// observed (docs/method.md §2.8).
+// observe divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is
+// not observed (docs/method.md §2.8).
 func (e *elastic) observe(s *Step, kept *rows) error {
 	if len(kept.dropped) == 0 {
 		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
@@ -147,7 +157,8 @@ func (e *elastic) Snapshot() func() {
 	return func() { e.factors = *kept }
 }
 
-// WeightsFor is Weights for the given σ, which it neither computes nor remembers; see package weigh.
+// WeightsFor is Weights for the given σ, which it neither computes nor remembers; see package
+// weigh.
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
 	if !e.begun {
 		return Outcome{}, errors.New("the method has not been started, so that its floor is not known; call Start first")

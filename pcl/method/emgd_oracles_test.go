@@ -50,7 +50,8 @@ func TestMomentumZero(t *testing.T) {
 	long := sample{rows: [][]float64{{600, 100, 100}, {-4, 1, 1}}}
 	forgets, fresh := build(t, "emgd-gmc", values{"momentum": 0}), build(t, "emgd-gmc", nil)
 	weigh(t, forgets, long.step(1))
-	if got, want := weigh(t, forgets, sample{rows: base}.step(1)), weigh(t, fresh, sample{rows: base}.step(1)); !near(got, want, 1e-15) {
+	if got, want := weigh(t, forgets, sample{rows: base}.step(1)),
+		weigh(t, fresh, sample{rows: base}.step(1)); !near(got, want, 1e-15) {
 		t.Errorf("after a step with long gradients: %v, want those of a first step, %v", got, want)
 	}
 }

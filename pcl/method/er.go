@@ -3,7 +3,8 @@ package method
 func init() {
 	Register(Info{
 		Name: "er", Title: "ER", Family: "scl",
-		Rule:   "d = ½(g_cur + g_mem), where g_cur is the mean gradient of the tasks in training and g_mem that of the memory",
+		Rule: "d = ½(g_cur + g_mem), where g_cur is the mean gradient of the tasks in training and g_mem that of the " +
+			"memory",
 		Source: "Chaudhry et al., On Tiny Episodic Memories in Continual Learning, arXiv 1902.10486",
 		Cost:   "K(F+B)", State: "none", SumW: "1",
 	}, func() Method { return new(ER) })

@@ -5,16 +5,17 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
-		Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
+		Rule: "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess " +
+			"risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
 		Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
 		Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
 	}, func() Method { return new(ExcessMTL) })
 }
 
-// ExcessMTL gives weight to the streams whose losses are far above what they can reach. During a stream's
-// warm-up, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
-// bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes the rule depend on
-// the scale of the gradients; here an entry that was always 0 adds no risk.
+// ExcessMTL gives weight to the streams whose losses are far above what they can reach. During a
+// stream's warm-up, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code
+// and LibMTL bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes
+// the rule depend on the scale of the gradients; here an entry that was always 0 adds no risk.
 type ExcessMTL struct {
 	LR     *float64 `param:"lr" default:"0.01" range:"[0,1e6]" doc:"η ≥ 0, step size of log λ"`
 	Warmup float64  `param:"warmup" default:"1" range:"whole [1,1e9]" doc:"number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"`

@@ -15,8 +15,8 @@ func init() {
 	}, func() Method { return new(FairGrad) })
 }
 
-// FairGrad shares the progress by α-fairness (docs/method.md §4.10). Where the gradients have 0 in their
-// convex hull there is no solution, and d is 0, as in Nash-MTL.
+// FairGrad shares the progress by α-fairness (docs/method.md §4.10). Where the gradients have 0 in
+// their convex hull there is no solution, and d is 0, as in Nash-MTL.
 type FairGrad struct {
 	Alpha float64 `param:"alpha" default:"1" range:"[0.1,10]" doc:"α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA)"`
 

@@ -9,15 +9,16 @@ import (
 func init() {
 	Register(Info{
 		Name: "famo", Title: "FAMO", Family: "mtl",
-		Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
+		Rule: "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight " +
+			"moves to the streams whose log D decreased least",
 		Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
 		Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
 	}, func() Method { return new(FAMO) })
 }
 
-// FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
-// gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
-// other streams.
+// FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no
+// products of gradients, but the losses of the same batches after the step. A new stream starts
+// with the mean ξ of the other streams.
 type FAMO struct {
 	LR      *float64    `param:"lr" default:"0.025" range:"[0,1]" doc:"step size of ξ, in [0, 1]"`
 	Decay   *float64    `param:"decay" default:"1e-3" range:"[0,1]" doc:"weight decay of ξ, in [0, 1]"`
@@ -34,7 +35,8 @@ type famoStream struct {
 	V     float64 `json:"v" range:"[0,1e18]"`
 	Moves int     `json:"moves" range:"[0,1e15]"`
 	Least float64 `json:"least" range:"[0,inf)"` // ℓmin
-	// Z is softmax(ξ) in the last step, with which Follow compares; 0 if the stream took no part. Log is log D.
+	// Z is softmax(ξ) in the last step, with which Follow compares; 0 if the stream took no part.
+	// Log is log D.
 	Z   float64 `json:"z,omitempty" range:"[0,1]"`
 	Log float64 `json:"log_d,omitempty" range:"[-1e3,1e3]"`
 }
@@ -108,7 +110,9 @@ func (m *FAMO) Follow(ids []int, losses []float64) error {
 			weighed++
 		}
 	}
-	if weighed != len(ids) || len(losses) != len(ids) || slices.ContainsFunc(ids, func(id int) bool { return m.memo[id].Z == 0 }) {
+	if weighed != len(ids) || len(losses) != len(ids) || slices.ContainsFunc(ids, func(id int) bool {
+		return m.memo[id].Z == 0
+	}) {
 		return errors.New("method famo: the losses after a step are not those of the streams that were weighed")
 	}
 	delta, mean := make([]float64, len(ids)), 0.0

@@ -17,7 +17,8 @@ func follow(t *testing.T, m Method, s *Step, losses ...float64) {
 	must.Do(t, f.Follow(s.IDs, losses))
 }
 
-// TestFAMOStep works out a first step: δ = (0, log 2), so Adam moves ξ by lr towards the first task.
+// TestFAMOStep works out a first step: δ = (0, log 2), so Adam moves ξ by lr towards the first
+// task.
 func TestFAMOStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
 	wants(t, weigh(t, m, s), []float64{.8, .2}, 1e-7, "uniform ξ")
@@ -45,7 +46,8 @@ func TestFAMODecay(t *testing.T) {
 	}
 }
 
-// TestFAMOHelpsTheSlow: a task whose loss halves each time gives its weight to one that stands still.
+// TestFAMOHelpsTheSlow: a task whose loss halves each time gives its weight to one that stands
+// still.
 func TestFAMOHelpsTheSlow(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 1}}.step(1)
 	before := math.Inf(1)
@@ -94,7 +96,8 @@ func TestFAMOFollowsItsOwnStep(t *testing.T) {
 	wants(t, weigh(t, m, s), want, 0, "a step that diverged moved the weights from")
 }
 
-// TestFAMOKeepsItsStep: a step may be saved before the losses after it are known; an empty state lacks it.
+// TestFAMOKeepsItsStep: a step may be saved before the losses after it are known; an empty state
+// lacks it.
 func TestFAMOKeepsItsStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
 	weigh(t, m, s)

@@ -1,14 +1,15 @@
 package method
 
-// finished is a step in which each finished task has a row of its own, as [rehearsal.PerTask] makes them.
+// finished is a step in which each finished task has a row of its own, as [rehearsal.PerTask] makes
+// them.
 type finished struct {
 	*rows
 	u    []float64 // weights of the rows kept; those for d = g_cur to begin with
 	past []int     // the rows kept that are of finished tasks
 }
 
-// besideFinished separates the finished tasks' rows from the current ones. Where there are only rows of
-// one kind, it writes the mean to w and done is true.
+// besideFinished separates the finished tasks' rows from the current ones. Where there are only
+// rows of one kind, it writes the mean to w and done is true.
 func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
 	r := keep(s, w)
 	if r.k() == 0 {

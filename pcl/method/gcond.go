@@ -10,15 +10,19 @@ import (
 func init() {
 	Register(Info{
 		Name: "gcond", Title: "GCond", Family: "mtl",
-		Rule:   "while two gradients conflict, of the pair with the least cosine the loser is projected on what does not hurt the winner, and the winner in part; the worse the conflict, the less; d is the sum",
-		Source: "Limarenko et al., GCond: Gradient Conflict Resolution via Accumulation-based Stabilization for Large-Scale Multi-Task Learning, arXiv 2509.07252, with one batch per step",
-		Cost:   "K(F+B) + Gram O(K²P)", State: "the last gradient (P numbers), mean length and row of wins per stream", SumW: "≥ K; K without conflict",
+		Rule: "while two gradients conflict, of the pair with the least cosine the loser is projected on what does not " +
+			"hurt the winner, and the winner in part; the worse the conflict, the less; d is the sum",
+		Source: "Limarenko et al., GCond: Gradient Conflict Resolution via Accumulation-based Stabilization for " +
+			"Large-Scale Multi-Task Learning, arXiv 2509.07252, with one batch per step",
+		Cost: "K(F+B) + Gram O(K²P)", State: "the last gradient (P numbers), mean length and row of wins per stream",
+		SumW: "≥ K; K without conflict",
 	}, func() Method { return new(GCond) })
 }
 
-// GCond arbitrates between gradients (docs/method.md §4.16), with the paper's thresholds. The paper also adds up the gradients
-// of many batches, for which we have the batch size, and applies a momentum, for which we have the optimiser. A stream's mean
-// length begins at its first length; of two equal scores the older stream's wins.
+// GCond arbitrates between gradients (docs/method.md §4.16), with the paper's thresholds. The paper
+// also adds up the gradients of many batches, for which we have the batch size, and applies a
+// momentum, for which we have the optimiser. A stream's mean length begins at its first length; of
+// two equal scores the older stream's wins.
 type GCond struct {
 	Power     float64  `param:"power" default:"2" range:"[0.01,100]" doc:"curvature of the winner's part between the main and the critical threshold"`
 	Stability *float64 `param:"stability" default:"0.8" range:"[0,1]" doc:"in [0, 1], how much a gradient's cosine with the stream's last one counts for the winner; the rest is for its length relative to its mean"`
@@ -85,7 +89,8 @@ func (m *GCond) Weights(s *Step, w []float64) (Outcome, error) {
 	})
 }
 
-// follow returns how far each gradient has kept its direction, and its length relative to its mean, and takes it in.
+// follow returns how far each gradient has kept its direction, and its length relative to its mean,
+// and takes it in.
 func (m *GCond) follow(s *Step, r *rows, last []vector) (stable, strong []float64) {
 	lengths := s.lengths()
 	for _, i := range r.at {
@@ -98,7 +103,8 @@ func (m *GCond) follow(s *Step, r *rows, last []vector) (stable, strong []float6
 			along += x / lengths[i] * float64(t.Last[p])
 		}
 		t.Norm = *m.Beta*t.Norm + (1-*m.Beta)*lengths[i]
-		stable, strong = append(stable, max(0, along)/max(was, math.SmallestNonzeroFloat64)), append(strong, lengths[i]/t.Norm)
+		stable, strong = append(stable, max(0, along)/max(was, math.SmallestNonzeroFloat64)),
+			append(strong, lengths[i]/t.Norm)
 		approach(t.Last, s.Rows[i], 1, 1)
 		m.memo[s.IDs[i]] = t
 	}

@@ -9,7 +9,8 @@ import (
 func init() {
 	Register(Info{
 		Name: "gem", Title: "GEM", Family: "scl",
-		Rule:   "d = g_cur if that conflicts with no finished task; otherwise g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v + (G g_cur)ᵀv over v ≥ m, where G has one gradient for each finished task",
+		Rule: "d = g_cur if that conflicts with no finished task; otherwise g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v " +
+			"+ (G g_cur)ᵀv over v ≥ m, where G has one gradient for each finished task",
 		Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
 		Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	}, func() Method { return new(GEM) })
@@ -48,10 +49,12 @@ func (m *GEM) Weights(s *Step, w []float64) (Outcome, error) {
 	return f.write(f.u, w), nil
 }
 
-// repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
-// xᵢJᵢ, x ≥ 0, for the proposal p = g_cur + mΣJᵢ, where ε acts as an additional coordinate for each finished task.
+// repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the
+// shortest p + Σ xᵢJᵢ, x ≥ 0, for the proposal p = g_cur + mΣJᵢ, where ε acts as an additional
+// coordinate for each finished task.
 func (m *GEM) repair(f finished) error {
-	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
+	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at
+	// all.
 	eps, n := min(*m.Eps/f.unit[0]/f.unit[0], 1e200), len(f.past)
 	for _, i := range f.past {
 		f.u[i] = *m.Margin

@@ -28,7 +28,8 @@ func TestGEMOracles(t *testing.T) {
 		{values{"margin": .5, "eps": 0}, conflict, []float64{.5, 1}, []float64{1.875, .5}},
 		{nil, conflict, []float64{.5, 1}, []float64{1.875, .5}},
 		{values{"margin": 0}, conflict, []float64{.5 / 1.0635, 1}, nil},
-		{values{"margin": 0, "eps": 0}, [][]float64{base[1], base[0]}, []float64{.578947, 1}, []float64{-.526316, 1.578947, 1.578947}},
+		{values{"margin": 0, "eps": 0}, [][]float64{base[1], base[0]}, []float64{.578947, 1},
+			[]float64{-.526316, 1.578947, 1.578947}},
 		{nil, [][]float64{{.25, 1}, {2, 0}}, []float64{0, 1}, []float64{2, 0}},
 	} {
 		s := memoryRows(sample{rows: c.rows}.step(1), 1)

@@ -10,14 +10,15 @@ import (
 func init() {
 	Register(Info{
 		Name: "gls", Title: "GLS", Family: "mtl",
-		Rule:   "d = ∇(Π ℓᵢ)^(1/K), that is wᵢ = (Π ℓⱼ)^(1/K)/(K·ℓᵢ)",
-		Source: "Chennupati et al., MultiNet++: Multi-Stream Feature Aggregation and Geometric Loss Strategy, CVPR Workshops 2019 (arXiv 1904.08492)",
-		Cost:   "K(F+B)", State: "none", SumW: "≥ 1; 1 for equal losses",
+		Rule: "d = ∇(Π ℓᵢ)^(1/K), that is wᵢ = (Π ℓⱼ)^(1/K)/(K·ℓᵢ)",
+		Source: "Chennupati et al., MultiNet++: Multi-Stream Feature Aggregation and Geometric Loss Strategy, CVPR " +
+			"Workshops 2019 (arXiv 1904.08492)",
+		Cost: "K(F+B)", State: "none", SumW: "≥ 1; 1 for equal losses",
 	}, func() Method { return new(GLS) })
 }
 
-// GLS descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
-// the mean at 0 and is left out.
+// GLS descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest
+// would keep the mean at 0 and is left out.
 type GLS struct{}
 
 // Needs asks for the losses, which may not be negative.

@@ -5,14 +5,17 @@ import "github.com/parallelcl/parallelcl/internal/fp"
 func init() {
 	Register(Info{
 		Name: "graddrop", Title: "GradDrop", Family: "mtl",
-		Rule:   "in every coordinate either only the positive entries are summed, with probability P = ½(1 + ΣJᵢ/Σ|Jᵢ|), or only the negative ones",
-		Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 (arXiv 2010.06808)",
-		Cost:   "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
+		Rule: "in every coordinate either only the positive entries are summed, with probability P = ½(1 + " +
+			"ΣJᵢ/Σ|Jᵢ|), or only the negative ones",
+		Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 " +
+			"(arXiv 2010.06808)",
+		Cost: "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
 	}, func() Method { return new(GradDrop) })
 }
 
-// GradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those of a
-// shared activation, times its sign. The nominal weights are 1: the expectation of d is the sum.
+// GradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those
+// of a shared activation, times its sign. The nominal weights are 1: the expectation of d is the
+// sum.
 type GradDrop struct {
 	Leak float64 `param:"leak" default:"0" range:"[0,1]" doc:"number in [0, 1], the part of every gradient that is always kept: 1 gives the sum"`
 

@@ -5,19 +5,21 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "gradnorm", Title: "GradNorm", Family: "mtl",
-		Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
+		Rule: "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and " +
+			"rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
 		Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
 		Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
 	}, func() Method { return new(GradNorm) })
 }
 
-// leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
+// leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the
+// others.
 const leastWeight = 1e-3
 
-// GradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
-// weights from before their update. A new stream enters with w = 1, and the weights of the active streams are
-// brought to a sum of K. The memory's first loss is measured again whenever a task
-// ends, because the memory's samples then change.
+// GradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step
+// uses the weights from before their update. A new stream enters with w = 1, and the weights of the
+// active streams are brought to a sum of K. The memory's first loss is measured again whenever a
+// task ends, because the memory's samples then change.
 type GradNorm struct {
 	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
 	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`

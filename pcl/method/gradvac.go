@@ -10,13 +10,15 @@ import (
 func init() {
 	Register(Info{
 		Name: "gradvac", Title: "GradVac", Family: "mtl",
-		Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving average φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
+		Rule: "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving average " +
+			"φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
 		Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	}, func() Method { return new(GradVac) })
 }
 
-// GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
+// GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md
+// §4.6).
 type GradVac struct {
 	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving averages of the cosines change: 0 keeps them at 0, which is PCGrad"`
 
@@ -57,8 +59,9 @@ func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
 	})
 }
 
-// vaccinate turns row i, given and returned as coefficients c in the units of the rows, which are as long as norms say. Each
-// other row is added at most once, so that the sizes of what was added never shrink.
+// vaccinate turns row i, given and returned as coefficients c in the units of the rows, which are
+// as long as norms say. Each other row is added at most once, so that the sizes of what was added
+// never shrink.
 func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []float64) {
 	id := s.IDs[r.at[i]]
 	if m.memo[id] == nil {
@@ -83,8 +86,9 @@ func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []flo
 	}
 }
 
-// longer returns the length of Σ cᵢJᵢ, which was the given one, and had the product along with row j, before c[j] was more than 0.
-// For many rows the length is recomputed only if it shrinks, because that costs digits.
+// longer returns the length of Σ cᵢJᵢ, which was the given one, and had the product along with row
+// j, before c[j] was more than 0. For many rows the length is recomputed only if it shrinks,
+// because that costs digits.
 func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	square := length*length + c[j]*(2*along+c[j]*r.dot(j, j))
 	if r.k() <= fewRows || !(square > length*length/2) {

@@ -9,19 +9,20 @@ import (
 func init() {
 	Register(Info{
 		Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
-		Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
+		Rule: "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be " +
+			"negative, and the projection too: then every loss rises",
 		Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 		Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
 	}, func() Method { return new(IMTLG) })
 }
 
-// IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
-// C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
-// would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has the same
-// direction wherever both exist with positive weights.
+// IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their
+// cosines C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the
+// weights would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has
+// the same direction wherever both exist with positive weights.
 //
-// Where Σ (C⁺1)ᵢ/‖Jᵢ‖ is negative, dividing by it turns d round: the projections are equal, but negative, and to first
-// order every loss rises. That is the published form, and is kept.
+// Where Σ (C⁺1)ᵢ/‖Jᵢ‖ is negative, dividing by it turns d round: the projections are equal, but
+// negative, and to first order every loss rises. That is the published form, and is kept.
 type IMTLG struct {
 	solver emgd.Solver
 }

@@ -15,8 +15,8 @@ func init() {
 	}, func() Method { return new(IMTLL) })
 }
 
-// IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
-// from before their update.
+// IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses
+// the scales from before their update.
 type IMTLL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 	Init IMTLInit `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`

@@ -9,15 +9,18 @@ import (
 func init() {
 	Register(Info{
 		Name: "krum", Title: "Krum", Family: "mtl",
-		Rule:   "d is the mean of the m gradients with the smallest Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest Jⱼ, or of all gradients if K < f+3",
-		Source: "Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, NeurIPS 2017 (arXiv 1703.02757)",
-		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
+		Rule: "d is the mean of the m gradients with the smallest Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest " +
+			"Jⱼ, or of all gradients if K < f+3",
+		Source: "Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, NeurIPS 2017 " +
+			"(arXiv 1703.02757)",
+		Cost: "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
 	}, func() Method { return new(Krum) })
 }
 
-// Krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with the
-// smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there are no
-// neighbours to compare with, and all streams count. No more than K streams are ever selected.
+// Krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with
+// the smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams
+// there are no neighbours to compare with, and all streams count. No more than K streams are ever
+// selected.
 type Krum struct {
 	Byzantine *float64 `param:"byzantine" default:"1" range:"whole [0,1e6]" doc:"f, the number of streams that are not to be trusted"`
 	Selected  float64  `param:"selected" default:"1" range:"whole [1,1e6]" doc:"m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"`

@@ -9,16 +9,18 @@ import (
 func init() {
 	Register(Info{
 		Name: "ldc-mtl", Title: "LDC-MTL", Family: "mtl",
-		Rule:   "d = ∇(Σ σᵢℓᵢ/Σσ + λΣ |σᵢℓᵢ − σᵢ₊₁ℓᵢ₊₁|) with streams in order of arrival; the logits of σ descend on the same function, Σσ held constant",
-		Source: "Xiao et al., LDC-MTL: Balancing Multi-Task Learning through Scalable Loss Discrepancy Control, arXiv 2502.08585, as in its code for CelebA",
-		Cost:   "K(F+B)", State: "the logit of σᵢ per stream", SumW: "1 but for λ",
+		Rule: "d = ∇(Σ σᵢℓᵢ/Σσ + λΣ |σᵢℓᵢ − σᵢ₊₁ℓᵢ₊₁|) with streams in order of " +
+			"arrival; the logits of σ descend on the same function, Σσ held constant",
+		Source: "Xiao et al., LDC-MTL: Balancing Multi-Task Learning through Scalable Loss Discrepancy Control, arXiv " +
+			"2502.08585, as in its code for CelebA",
+		Cost: "K(F+B)", State: "the logit of σᵢ per stream", SumW: "1 but for λ",
 	}, func() Method { return new(LDCMTL) })
 }
 
-// LDCMTL holds the weighted losses of neighbours together. In the paper σ is the output of a small network on the shared
-// features; in the authors' code for CelebA and QM9 it is the sigmoid of one learnt number per task, which is what this rule
-// does. There the network's own Adam moves these numbers; here it is plain descent. A new stream begins with the logit 1, as
-// there.
+// LDCMTL holds the weighted losses of neighbours together. In the paper σ is the output of a small
+// network on the shared features; in the authors' code for CelebA and QM9 it is the sigmoid of one
+// learnt number per task, which is what this rule does. There the network's own Adam moves these
+// numbers; here it is plain descent. A new stream begins with the logit 1, as there.
 type LDCMTL struct {
 	Lambda *float64 `param:"lambda" default:"0.01" range:"[0,1e6]" doc:"λ ≥ 0, how strongly neighbouring losses are held together: 0 gives σᵢ/Σσ alone; the authors take 0.01 to 0.1"`
 	LR     *float64 `param:"lr" default:"0.001" range:"[0,1]" doc:"step size of the logits, in [0, 1]"`

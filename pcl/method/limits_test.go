@@ -31,7 +31,8 @@ func TestMEGALimits(t *testing.T) {
 	}
 }
 
-// TestSerialMethodsMergeTasks: the tasks act as their mean, and without memory they are all there is.
+// TestSerialMethodsMergeTasks: the tasks act as their mean, and without memory they are all there
+// is.
 func TestSerialMethodsMergeTasks(t *testing.T) {
 	for _, name := range []string{"er", "a-gem", "mega-1", "mega-2"} {
 		m := build(t, name, nil)
@@ -78,10 +79,13 @@ func TestLimitsTier1(t *testing.T) {
 			same("EMGD with σ ∝ ‖J‖ and config", s.rows, forSigma(t, s.step(1), norms...), get("config", nil), 1e-7)
 		}
 		same("gradvac β=0 and pcgrad", s.rows, get("gradvac", values{"beta": 0}), get("pcgrad", nil), 1e-9)
-		same("cr-mogm α=0 and upgrad", s.rows, get("cr-mogm", values{"method": "upgrad", "alpha": 0}), get("upgrad", nil), 1e-12)
-		same("imtl and imtl-g on a first step", s.rows, weigh(t, build(t, "imtl", nil), sample{rows: s.rows, losses: make([]float64, k)}.step(1)), get("imtl-g", nil), 1e-12)
+		same("cr-mogm α=0 and upgrad", s.rows, get("cr-mogm", values{"method": "upgrad", "alpha": 0}),
+			get("upgrad", nil), 1e-12)
+		same("imtl and imtl-g on a first step", s.rows,
+			weigh(t, build(t, "imtl", nil), sample{rows: s.rows, losses: make([]float64, k)}.step(1)), get("imtl-g", nil), 1e-12)
 		equal := [][]float64{s.rows[0], s.rows[0]}
-		same("maxdo with equal gradients and either", equal, weigh(t, build(t, "maxdo-minmax", nil), sample{rows: equal}.step(1)), []float64{1, 0}, 1e-12)
+		same("maxdo with equal gradients and either", equal,
+			weigh(t, build(t, "maxdo-minmax", nil), sample{rows: equal}.step(1)), []float64{1, 0}, 1e-12)
 
 		// Without conflict: rows in the positive orthant.
 		for _, row := range s.rows {
@@ -128,7 +132,8 @@ func unitVector(v []float64) []float64 {
 	return scaled([][]float64{slices.Clone(v)}, 1/math.Sqrt(inner(v, v)))[0]
 }
 
-// TestIMTLGTurnsRound: a short gradient that needs a negative weight turns the published form round; ConFIG stays.
+// TestIMTLGTurnsRound: a short gradient that needs a negative weight turns the published form
+// round; ConFIG stays.
 func TestIMTLGTurnsRound(t *testing.T) {
 	rows := [][]float64{{1, 0, 0}, {.5, .866, 0}, {.0085, .005, .001}}
 	for name, sign := range map[string]float64{"imtl-g": -1, "imtl": -1, "config": 1} {

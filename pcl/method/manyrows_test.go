@@ -21,7 +21,8 @@ func copies(r *rand.Rand, k, columns, groups int, noise float64) [][]float64 {
 func TestManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for kind, rows := range map[string][][]float64{
-		"any": gaussian(r, 100, 110), "few columns": gaussian(r, 100, 20), "near copies": copies(r, 100, 40, 1, 1e-9), "copies": copies(r, 100, 40, 1, 0), "groups": copies(r, 100, 40, 5, 1e-6),
+		"any": gaussian(r, 100, 110), "few columns": gaussian(r, 100, 20), "near copies": copies(r, 100, 40, 1, 1e-9),
+		"copies": copies(r, 100, 40, 1, 0), "groups": copies(r, 100, 40, 5, 1e-6),
 	} {
 		s := sample{rows: rows}.step(1)
 		if gap := cappedGap(s.Gram, weigh(t, build(t, "capped-mgda", nil), s), 0.5); !(gap <= 1e-9) {
@@ -30,7 +31,8 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// TestLonger: the length that is kept of a sum of many rows is the one that is summed up anew, also where it shrinks.
+// TestLonger: the length that is kept of a sum of many rows is the one that is summed up anew, also
+// where it shrinks.
 func TestLonger(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for kind, rows := range map[string][][]float64{"any": gaussian(r, 60, 70), "copies": copies(r, 60, 70, 1, 1e-7)} {

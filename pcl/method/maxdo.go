@@ -17,11 +17,11 @@ func init() {
 	}, func() Method { return new(MaxDOMinMax) })
 }
 
-// MaxDOMinMax minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
-// ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;
-// with ρ = κ‖d‖² that is what the EMGD dual with σᵢ = 1 + κ‖Jᵢ‖² guarantees to d/2. So d is twice an
-// EMGD step, for the κ with the largest ρ, and that is where its weights sum to 1. Their sum falls
-// as κ grows, and κ is the reciprocal of a mean of the ‖Jᵢ‖², which brackets it.
+// MaxDOMinMax minimises the largest relative distance to a gradient (docs/method.md §6), a smallest
+// enclosing ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² +
+// ρ‖Jᵢ‖²; with ρ = κ‖d‖² that is what the EMGD dual with σᵢ = 1 + κ‖Jᵢ‖² guarantees to d/2. So d is
+// twice an EMGD step, for the κ with the largest ρ, and that is where its weights sum to 1. Their
+// sum falls as κ grows, and κ is the reciprocal of a mean of the ‖Jᵢ‖², which brackets it.
 type MaxDOMinMax struct {
 	solver emgd.Solver
 	sigma  []float64
@@ -60,7 +60,8 @@ func (m *MaxDOMinMax) closest(r *rows) ([]float64, error) {
 		return nil, err
 	}
 	above := sumOf(v)
-	// Dependent gradients let the weights, not d, jump across ½ here: what lies between has the same d.
+	// Dependent gradients let the weights, not d, jump across ½ here: what lies between has the
+	// same d.
 	if below := sumOf(short); below < above {
 		t := max(0, min(1, (above-0.5)/(above-below)))
 		for i := range v {

@@ -10,7 +10,8 @@ import (
 func init() {
 	Register(Info{
 		Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
-		Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
+		Rule: "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of " +
+			"Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
 		Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
 		Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
 	}, func() Method { return new(MaxDORelease) })
@@ -24,10 +25,10 @@ const (
 	maxDOFactor   = 0.1  // of the loss
 )
 
-// MaxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row softmax
-// of A without its diagonal, with the relative asymmetric distance rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two
-// streams a softmax over one entry would be constant; there A itself, clipped to [0,1], is the mixture, and
-// the weights are the softmax of its column sums.
+// MaxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row
+// softmax of A without its diagonal, with the relative asymmetric distance rad(x→y) =
+// ‖x−y‖/(‖x−y‖+‖y‖). For two streams a softmax over one entry would be constant; there A itself,
+// clipped to [0,1], is the mixture, and the weights are the softmax of its column sums.
 type MaxDORelease struct {
 	solver emgd.Solver
 }

@@ -5,14 +5,15 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "mega-2", Title: "MEGA-II", Family: "scl",
-		Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
+		Rule: "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + " +
+			"ℓ_mem·cos(θ−β), where θ is the angle between the two",
 		Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
 	}, func() Method { return new(MEGA2) })
 }
 
-// MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
-// closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
+// MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has
+// a closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
 // Needs asks for the Gram matrix and the losses, which may not be negative.

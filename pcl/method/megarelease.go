@@ -3,9 +3,11 @@ package method
 func init() {
 	Register(Info{
 		Name: "mega-release", Title: "MEGA (release)", Family: "scl",
-		Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone if ℓ₁ ≤ ε",
-		Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
-		Cost:   "K(F+B)", State: "none", SumW: "not fixed",
+		Rule: "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone " +
+			"if ℓ₁ ≤ ε",
+		Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two " +
+			"weights exchanged",
+		Cost: "K(F+B)", State: "none", SumW: "not fixed",
 	}, func() Method { return new(MEGARelease) })
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// memo holds what a rule remembers about each stream, by stream id, and makes the rule that embeds it [Stateful]. An entry
-// is a number or a map with a method check, or a struct, whose fields are numbers and vectors with a tag "range".
+// memo holds what a rule remembers about each stream, by stream id, and makes the rule that embeds
+// it [Stateful]. An entry is a number or a map with a method check, or a struct, whose fields are
+// numbers and vectors with a tag "range".
 type memo[T any] map[int]T
 
 // remember makes the memo of a new method; see [begin].
@@ -23,8 +24,8 @@ func (m *memo[T]) remember() {
 	}
 }
 
-// End forgets a stream. If remembered entries refer to other streams, those references to the stream
-// that ended are removed too.
+// End forgets a stream. If remembered entries refer to other streams, those references to the
+// stream that ended are removed too.
 func (m memo[T]) End(id int) {
 	delete(m, id)
 	for of, entry := range m {
@@ -78,7 +79,8 @@ func cloned[T any](entry T) T {
 	return entry
 }
 
-// checkEntry returns an error if a number is out of its range, or if a vector was not saved or has a number out of range.
+// checkEntry returns an error if a number is out of its range, or if a vector was not saved or has
+// a number out of range.
 func checkEntry(entry any) (err error) {
 	if c, ok := entry.(interface{ check() error }); ok {
 		return c.check()

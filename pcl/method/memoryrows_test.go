@@ -21,8 +21,8 @@ func orthogonal(ids []int, lengths map[int]float64) *Step {
 	return s
 }
 
-// TestPenaltyJoined: the penalty is a part of the memory's first row unless it is to be apart, whatever the rows of
-// samples are.
+// TestPenaltyJoined: the penalty is a part of the memory's first row unless it is to be apart,
+// whatever the rows of samples are.
 func TestPenaltyJoined(t *testing.T) {
 	const penalty = rehearsal.PenaltyID
 	ids := []int{0, -1, penalty, 2}
@@ -56,8 +56,8 @@ func TestPenaltyJoined(t *testing.T) {
 	}
 }
 
-// TestMemoryRowsAreMemory: rules that treat the memory otherwise than tasks know its rows by their ids, which are at
-// most 0.
+// TestMemoryRowsAreMemory: rules that treat the memory otherwise than tasks know its rows by their
+// ids, which are at most 0.
 func TestMemoryRowsAreMemory(t *testing.T) {
 	w := weigh(t, build(t, "constant+per-task", values{"memory": 5, "task": 2}), orthogonal([]int{-1, -2, 3}, nil))
 	if !slices.Equal(w, []float64{5, 5, 2}) {
@@ -66,7 +66,8 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	for _, c := range []struct {
 		ids     []int
 		leading int
-	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyID, 1}, 0}, {[]int{rehearsal.PenaltyID, 2, 3}, 2}} {
+	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyID, 1}, 0},
+		{[]int{rehearsal.PenaltyID, 2, 3}, 2}} {
 		// All rows are alike, so that only the primary has another weight than the others.
 		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
 		w := weigh(t, build(t, "pcd", values{"tau": 1}), s)
@@ -87,28 +88,32 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	}
 }
 
-// TestSmoothedRehearsal: cr-mogm smooths the weights of a rule. The rehearsal that the rule came with stays, and excludes
-// what it excludes without smoothing.
+// TestSmoothedRehearsal: cr-mogm smooths the weights of a rule. The rehearsal that the rule came
+// with stays, and excludes what it excludes without smoothing.
 func TestSmoothedRehearsal(t *testing.T) {
 	for _, c := range []struct {
 		name, inner string
 		fits        bool
 	}{
-		{"cr-mogm+der-pp", "icarl", false}, {"cr-mogm+mir", "gmed", false}, {"cr-mogm+herding", "icarl", false}, {"cr-mogm+per-task", "a-gem", false},
+		{"cr-mogm+der-pp", "icarl", false}, {"cr-mogm+mir", "gmed", false}, {"cr-mogm+herding", "icarl", false},
+		{"cr-mogm+per-task", "a-gem", false},
 		{"cr-mogm", "emgd-gmc+der-pp", true}, {"cr-mogm+herding", "der-pp", true}, {"cr-mogm", "gem", true},
 	} {
-		if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits || err == nil && Describe(m).Name != c.name {
+		if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits ||
+			err == nil && Describe(m).Name != c.name {
 			t.Errorf("%s of %s: %v", c.name, c.inner, err)
 		}
 	}
 	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
-	w, want := weigh(t, build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), s), weigh(t, build(t, "emgd-gmc+der-pp", nil), s)
+	w, want := weigh(t, build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), s),
+		weigh(t, build(t, "emgd-gmc+der-pp", nil), s)
 	if !slices.Equal(w, want) || w[0] != w[1] {
 		t.Errorf("without smoothing the weights are %v, want %v", w, want)
 	}
 }
 
-// TestNothingToObserve: gradients that are all 0 say nothing about the norms of streams (docs/method.md §2.8).
+// TestNothingToObserve: gradients that are all 0 say nothing about the norms of streams
+// (docs/method.md §2.8).
 func TestNothingToObserve(t *testing.T) {
 	m := build(t, "emgd-gmc", nil).(*EMGDGMC)
 	for _, x := range []float64{1, 0, 0} {
@@ -166,7 +171,8 @@ func (rowsAlone) Needs() Needs { return Needs{Rows: true} }
 // TestMemoryRowWeights weighs two memory rows beside two tasks, and each kind alone.
 func TestMemoryRowWeights(t *testing.T) {
 	s := sample{rows: gaussian(newLife().rng, 4, 3), losses: []float64{1, 1, 1, 1}}.step(1)
-	for name, share := range map[string]float64{"mdmtr": .5, "der-pp": 1, "icarl": .5, "gss": .5, "mir": 1, "gmed": .5, "gmed-release": .5} {
+	for name, share := range map[string]float64{"mdmtr": .5, "der-pp": 1, "icarl": .5, "gss": .5, "mir": 1, "gmed": .5,
+		"gmed-release": .5} {
 		for _, c := range []struct {
 			ids  []int
 			want []float64

@@ -1,13 +1,14 @@
-// Package method holds the methods: rules that turn the gradients Jᵢ of several streams into the weights wᵢ of one
-// step along d = Σᵢ wᵢJᵢ (docs/method.md). A method is a struct, such as &EMGDGMC{Tau: 10}: its exported fields are its
-// settings, of which zero values stand for defaults, and its other fields what it remembers, so that each learner needs one of
-// its own. There is one file for each rule. [Compose] joins a method with parts of a rehearsal, [New] makes one by its name,
-// and [Register] gives a name to one of your own.
+// Package method holds the methods: rules that turn the gradients Jᵢ of several streams into the
+// weights wᵢ of one step along d = Σᵢ wᵢJᵢ (docs/method.md). A method is a struct, such as
+// &EMGDGMC{Tau: 10}: its exported fields are its settings, of which zero values stand for defaults,
+// and its other fields what it remembers, so that each learner needs one of its own. There is one
+// file for each rule. [Compose] joins a method with parts of a rehearsal, [New] makes one by its
+// name, and [Register] gives a name to one of your own.
 //
-// Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in order of arrival.
-// All arithmetic on rows is in float64 and does not depend on the machine-learning framework. A method keys its memory
-// of a stream by the stream's id, so that streams can join and leave at any step. That memory is saved and restored with
-// the run.
+// Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in
+// order of arrival. All arithmetic on rows is in float64 and does not depend on the
+// machine-learning framework. A method keys its memory of a stream by the stream's id, so that
+// streams can join and leave at any step. That memory is saved and restored with the run.
 //
 // A rule of your own needs two methods and, to have a name, Register:
 //
@@ -28,10 +29,10 @@
 //		method.Register(method.Info{Name: "power", Title: "Power"}, func() method.Method { return new(power) })
 //	}
 //
-// A tagged field is a parameter: param is its name, default its value where the field is zero, range
-// an interval such as "[0,1)", with "whole" before it for whole numbers, choices the texts that are
-// allowed, and doc its description; where 0 is a legal setting that is not the default, the field is
-// a pointer, set with new(0.0) (see package params).
+// A tagged field is a parameter: param is its name, default its value where the field is zero,
+// range an interval such as "[0,1)", with "whole" before it for whole numbers, choices the texts
+// that are allowed, and doc its description; where 0 is a legal setting that is not the default,
+// the field is a pointer, set with new(0.0) (see package params).
 package method
 
 import (
@@ -49,26 +50,29 @@ const MemoryID = 0
 
 // Step is the input of a method in one training step, with K active streams.
 type Step struct {
-	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival. Where the memory has
-	// several rows, such as one for each finished task, the others have ids below Memory.
+	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival.
+	// Where the memory has several rows, such as one for each finished task, the others have ids
+	// below Memory.
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
 	// Gram is M = JJᵀ, a K×K matrix stored row by row, so that ‖Jᵢ‖² is Gram[i*K+i]; nil if the
-	// method's [Needs] do not ask for it. The caller guarantees that the longest gradient has a length
-	// in [1e-120, 1e120] or that all are 0, so a rule may use Gram as it is. Callers of a rule pass
-	// other gradients through [emgd.NewProblem] or [emgd.FromGradients] first.
+	// method's [Needs] do not ask for it. The caller guarantees that the longest gradient has a
+	// length in [1e-120, 1e120] or that all are 0, so a rule may use Gram as it is. Callers of a
+	// rule pass other gradients through [emgd.NewProblem] or [emgd.FromGradients] first.
 	Gram []float64
 	// Problem is the result of that; nil if Gram did not need it, and a rule of your own need not
 	// read it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
 	Problem *emgd.Problem
-	// Rows are the K gradients themselves, all of the same length; nil if [Needs] do not ask for them. They belong
-	// to the caller: a method that wants to keep one must copy it.
+	// Rows are the K gradients themselves, all of the same length; nil if [Needs] do not ask for
+	// them. They belong to the caller: a method that wants to keep one must copy it.
 	Rows [][]float64
-	// Cross holds inner products of gradients of the two halves of each batch, a K×K matrix stored row by row. Entry
-	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second half⟩. It is nil if [Needs] do not ask for it.
+	// Cross holds inner products of gradients of the two halves of each batch, a K×K matrix stored
+	// row by row. Entry (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second half⟩. It is nil if
+	// [Needs] do not ask for it.
 	Cross []float64
-	// Rand is a source of random numbers for rules that draw. It is seeded by the run, and its state is saved with it.
+	// Rand is a source of random numbers for rules that draw. It is seeded by the run, and its
+	// state is saved with it.
 	Rand *rand.Rand
 }
 
@@ -89,36 +93,41 @@ type Info struct {
 
 // Needs says what a method asks of whoever calls it.
 type Needs struct {
-	// Gram, Losses, Rows and Cross say which fields of [Step] Weights reads. A method that needs the rows must ask for the
-	// Gram matrix too.
+	// Gram, Losses, Rows and Cross say which fields of [Step] Weights reads. A method that needs
+	// the rows must ask for the Gram matrix too.
 	Gram   bool `json:"needs_gram"`
 	Losses bool `json:"needs_losses"`
 	Rows   bool `json:"needs_rows"`
 	Cross  bool `json:"needs_cross"`
 	// PositiveLosses refuses a step with a loss that is negative or not finite.
 	PositiveLosses bool `json:"-"`
-	// Direction says that d need not be a weighted sum of the rows: the step is made along Outcome.Direction.
+	// Direction says that d need not be a weighted sum of the rows: the step is made along
+	// Outcome.Direction.
 	Direction bool `json:"direct"`
 }
 
 // Outcome is what a method returns for one step besides the weights.
 type Outcome struct {
-	// Certificate proves that the weights are optimal; nil for methods without a proof. With "rescale" it is about the
-	// weights before they were rescaled, which it has as Lambda. It is valid until the method is called again.
+	// Certificate proves that the weights are optimal; nil for methods without a proof. With
+	// "rescale" it is about the weights before they were rescaled, which it has as Lambda. It is
+	// valid until the method is called again.
 	Certificate *emgd.Certificate
-	// Direction is d, for methods with Needs.Direction. It is as long as the rows, and valid until the method is called
-	// again. The weights are then only nominal: the share that each row may be said to have in d.
+	// Direction is d, for methods with Needs.Direction. It is as long as the rows, and valid until
+	// the method is called again. The weights are then only nominal: the share that each row may be
+	// said to have in d.
 	Direction []float64
-	// Dropped lists the ids of rows that were left out because their gradient is negligible beside the longest one.
-	// They have weight 0. If no row is left, the weights are equal; d is then 0 for any weights.
+	// Dropped lists the ids of rows that were left out because their gradient is negligible beside
+	// the longest one. They have weight 0. If no row is left, the weights are equal; d is then 0
+	// for any weights.
 	Dropped []int
-	// Summed is the step as the rule of a composition saw it, if it saw the memory's rows as one; nil otherwise. A certificate is
-	// then about these rows. It is valid until the method is called again.
+	// Summed is the step as the rule of a composition saw it, if it saw the memory's rows as one;
+	// nil otherwise. A certificate is then about these rows. It is valid until the method is called
+	// again.
 	Summed *Summed
 }
 
-// CheckDirection returns an error if the direction that a method returned does not fit its needs or the length of the rows.
-// Code that calls methods of others should call it.
+// CheckDirection returns an error if the direction that a method returned does not fit its needs or
+// the length of the rows. Code that calls methods of others should call it.
 func (o *Outcome) CheckDirection(n Needs, columns int) error {
 	switch d := o.Direction; {
 	case n.Direction && d == nil:
@@ -139,19 +148,20 @@ type Summed struct {
 	RowOf        []int // for each row of the step, the row of this one that it is, or is a part of
 }
 
-// Method computes the weights of a step. Its parameters are its tagged fields (package params). It can do more by implementing
-// a role: [Starter], [Stateful], [Follower], [Idler], [Rehearser], [Describer], or a role of a rehearsal, such as
-// [rehearsal.Objective].
+// Method computes the weights of a step. Its parameters are its tagged fields (package params). It
+// can do more by implementing a role: [Starter], [Stateful], [Follower], [Idler], [Rehearser],
+// [Describer], or a role of a rehearsal, such as [rehearsal.Objective].
 type Method interface {
 	// Needs says what Weights reads of a step.
 	Needs() Needs
-	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ← θ − γd.
-	// Its errors do not name the method: the caller does.
+	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ←
+	// θ − γd. Its errors do not name the method: the caller does.
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// enter begins a step of a method of this package. The first step of one that embeds setup sets it up. It panics if the step's
-// fields do not fit together, or if a field is missing that the method needs.
+// enter begins a step of a method of this package. The first step of one that embeds setup sets it
+// up. It panics if the step's fields do not fit together, or if a field is missing that the method
+// needs.
 func (s *Step) enter(m Method, w []float64) error {
 	if own, ok := m.(interface{ stage() *setup }); ok && !own.stage().begun {
 		if err := begin(m); err != nil {
@@ -183,10 +193,13 @@ func (s *Step) misfit(needs Needs, w []float64) string {
 	case needs.Cross && len(s.Cross) != k*k:
 		return fmt.Sprintf("the cross-Gram matrix has %d entries for %d streams; want %d", len(s.Cross), k, k*k)
 	case needs.Rows && len(s.Rows) != k:
-		return fmt.Sprintf("%d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", len(s.Rows), k)
+		return fmt.Sprintf("%d gradients for %d streams; it needs the rows themselves, not only their Gram matrix",
+			len(s.Rows), k)
 	case needs.Losses && len(s.Losses) != k:
 		return fmt.Sprintf("%d losses for %d streams", len(s.Losses), k)
-	case needs.Rows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
+	case needs.Rows && slices.ContainsFunc(s.Rows, func(row []float64) bool {
+		return len(row) != len(s.Rows[0]) || len(row) == 0
+	}):
 		return "the gradients are empty or differ in their number of entries"
 	}
 	return ""
@@ -208,7 +221,8 @@ func (s *Step) problem() (*emgd.Problem, error) {
 	return emgd.NewProblem(s.Gram)
 }
 
-// exponent is the power of two by which the gradients behind Gram were divided: 0 for gradients of ordinary size.
+// exponent is the power of two by which the gradients behind Gram were divided: 0 for gradients of
+// ordinary size.
 func (s *Step) exponent() int {
 	if s.Problem != nil {
 		return s.Problem.Exponent()

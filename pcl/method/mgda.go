@@ -10,16 +10,17 @@ import (
 func init() {
 	Register(Info{
 		Name: "mgda", Title: "MGDA", Family: "mtl",
-		Rule:   "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
-		Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
-		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
+		Rule: "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
+		Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, " +
+			"NeurIPS 2018",
+		Cost: "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
 	}, func() Method { return new(MGDA) })
 }
 
-// MGDA is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
-// every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
-// weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1. The code of Sener & Koltun steps
-// along Σ μᵢJᵢ instead.
+// MGDA is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual
+// with every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
+// weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1. The code of
+// Sener & Koltun steps along Σ μᵢJᵢ instead.
 type MGDA struct {
 	Norm GradientNorm `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
 
@@ -28,7 +29,8 @@ type MGDA struct {
 	sigma  []float64
 }
 
-// Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
+// Needs says what the method reads of a step: also the losses where the gradients are scaled by
+// them.
 func (m *MGDA) Needs() Needs {
 	losses := m.Norm == NormLoss || m.Norm == NormLossL2
 	return Needs{Gram: true, Losses: losses, PositiveLosses: losses}

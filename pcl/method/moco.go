@@ -5,16 +5,17 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "moco", Title: "MoCo", Family: "mtl",
-		Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the projection on the simplex",
+		Rule: "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the " +
+			"projection on the simplex",
 		Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
 	}, func() Method { return new(MoCo) })
 }
 
-// MoCo approaches MGDA's weights for moving averages of the gradients, which removes the bias of mini-batches. A
-// stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
-// at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection. The nominal weights are
-// λ.
+// MoCo approaches MGDA's weights for moving averages of the gradients, which removes the bias of
+// mini-batches. A stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from
+// the paper: its means start at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for
+// the projection. The nominal weights are λ.
 type MoCo struct {
 	Beta       *float64     `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], what part of the way to the gradient yᵢ moves"`
 	BetaDecay  float64      `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"`
@@ -34,7 +35,8 @@ type mocoStream struct {
 	Steps int     `json:"steps" range:"[1,2147483647]"`
 }
 
-// Needs says what the method reads of a step: also the losses where the gradients are scaled by them.
+// Needs says what the method reads of a step: also the losses where the gradients are scaled by
+// them.
 func (m *MoCo) Needs() Needs {
 	losses := m.Norm == NormLoss
 	return Needs{Gram: true, Rows: true, Direction: true, Losses: losses, PositiveLosses: losses}

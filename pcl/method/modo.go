@@ -10,15 +10,17 @@ import (
 func init() {
 	Register(Info{
 		Name: "modo", Title: "MoDo", Family: "mtl",
-		Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of independent halves of the batches, and P is the projection on the simplex",
+		Rule: "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of " +
+			"independent halves of the batches, and P is the projection on the simplex",
 		Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
-		Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each", State: "λᵢ per stream", SumW: "1",
+		Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each",
+		State:  "λᵢ per stream", SumW: "1",
 	}, func() Method { return new(MoDo) })
 }
 
-// MoDo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
-// independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from both samples
-// together; LibMTL draws a third one for it. A new stream enters with λ = 1/K.
+// MoDo approaches MGDA's weights by one unbiased gradient step per training step: the product of
+// two independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from
+// both samples together; LibMTL draws a third one for it. A new stream enters with λ = 1/K.
 type MoDo struct {
 	Gamma *float64 `param:"gamma" default:"0.001" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
 	Rho   *float64 `param:"rho" default:"0.1" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
@@ -38,7 +40,8 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 	return s.onRows(w, func(r *rows) ([]float64, error) {
 		for i, x := range s.Cross {
 			if x-x != 0 {
-				return nil, fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.k()], s.IDs[i%s.k()], x)
+				return nil, fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.k()],
+					s.IDs[i%s.k()], x)
 			}
 		}
 		ids := r.ids(s)
@@ -54,7 +57,9 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 			}
 			next[i] = lambda[i] - *m.Gamma*slope
 			if next[i]-next[i] != 0 {
-				return nil, fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i])
+				return nil,
+					fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down",
+						ids[i])
 			}
 		}
 		toSimplex(next)

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// named is what a name stands for: a new method, new parts that are joined to it, and how its d is scaled.
+// named is what a name stands for: a new method, new parts that are joined to it, and how its d is
+// scaled.
 type named struct {
 	rule     Method
 	parts    []rehearsal.Part
@@ -32,7 +33,8 @@ func find(name string) (*named, error) {
 	for _, part := range strings.Split(rest, "+") {
 		p, err := rehearsal.Find(part)
 		if _, notRule := registry.Find(part); err != nil && notRule == nil {
-			err = fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", part, strings.Join(rehearsal.Names(), ", "))
+			err = fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", part,
+				strings.Join(rehearsal.Names(), ", "))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("method %q: %w", name, err)
@@ -114,8 +116,8 @@ func (n *named) values() map[string]any {
 	return all
 }
 
-// make makes the method. In a composition the rule alone is rescaled, so that Σw and the mean gradient belong to the rows that
-// it sees.
+// make makes the method. In a composition the rule alone is rescaled, so that Σw and the mean
+// gradient belong to the rows that it sees.
 func (n *named) make(given map[string]any) (Method, error) {
 	if err := n.set(given); err != nil {
 		return nil, err
@@ -130,8 +132,8 @@ func (n *named) make(given map[string]any) (Method, error) {
 	return complete(m)
 }
 
-// qualified lets the parameters of a composition be given without the name of the rule or part, where only one
-// of them has a parameter of that name.
+// qualified lets the parameters of a composition be given without the name of the rule or part,
+// where only one of them has a parameter of that name.
 func (n *named) qualified(given map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(given)) {

@@ -11,15 +11,17 @@ import (
 func init() {
 	Register(Info{
 		Name: "nash-mtl", Title: "Nash-MTL", Family: "mtl",
-		Rule:   "the Nash bargaining solution: (Mα)ᵢ = 1/αᵢ, α > 0; d = Σ αᵢJᵢ is scaled so that ‖d‖ ≤ max_norm",
+		Rule: "the Nash bargaining solution: (Mα)ᵢ = 1/αᵢ, α > 0; d = Σ αᵢJᵢ is scaled so that ‖d‖ ≤ " +
+			"max_norm",
 		Source: "Navon et al., Multi-Task Learning as a Bargaining Game, ICML 2022 (arXiv 2202.01017)",
 		Cost:   "K(F+B) + Gram O(K²P) + a K×K Newton method", State: "none", SumW: "not fixed",
 	}, func() Method { return new(NashMTL) })
 }
 
-// NashMTL solves the bargaining equations exactly in every step (docs/method.md §4.10), so it needs none of the
-// warm starts and skipped updates of the published code. Where the gradients have 0 in their convex hull no
-// bargain exists. The method then stays where it is, d = 0, with the weights and the certificate of MGDA(l2).
+// NashMTL solves the bargaining equations exactly in every step (docs/method.md §4.10), so it needs
+// none of the warm starts and skipped updates of the published code. Where the gradients have 0 in
+// their convex hull no bargain exists. The method then stays where it is, d = 0, with the weights
+// and the certificate of MGDA(l2).
 type NashMTL struct {
 	MaxNorm float64 `param:"max_norm" default:"1" range:"(0,inf]" doc:"largest ‖d‖; a longer d is scaled down to it, and \"inf\" means no limit. Without a limit, ‖d‖ is always √K"`
 
@@ -38,8 +40,9 @@ func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	return bargain(&m.solver, s, w, 1, m.MaxNorm)
 }
 
-// bargain solves (Mw)ᵢ = wᵢ^(−1/a), the equations of Nash-MTL (a = 1) and FairGrad, and makes w shorter where a ‖d‖ of √K is
-// longer than most. Where there is no solution it writes the weights of MGDA(l2), whose certificate shows that d = 0.
+// bargain solves (Mw)ᵢ = wᵢ^(−1/a), the equations of Nash-MTL (a = 1) and FairGrad, and makes w
+// shorter where a ‖d‖ of √K is longer than most. Where there is no solution it writes the weights
+// of MGDA(l2), whose certificate shows that d = 0.
 func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) (Outcome, error) {
 	r := keep(s, w)
 	if r.k() == 0 {
@@ -70,7 +73,8 @@ func bargain(solver *emgd.Solver, s *Step, w []float64, a, most float64) (Outcom
 	for i := range x {
 		x[i] *= scale / (r.unit[i] / level)
 		if !(x[i] >= fp.Smallest) || math.IsInf(x[i], 1) {
-			return Outcome{}, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]])
+			return Outcome{}, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients",
+				s.IDs[r.at[i]])
 		}
 		if length > most {
 			x[i] *= most / length

@@ -8,13 +8,14 @@ import (
 
 // fairness solves (Mx)ᵢ = cᵢ·xᵢ^(−1/a), x > 0, for a symmetric positive semidefinite M (row-major)
 // and c > 0: the minimum of the convex ½xᵀMx − Σ cᵢxᵢ^q/q with q = 1−1/a, and −Σ cᵢ·log xᵢ where
-// a = 1 (docs/method.md §4.10, Nash-MTL and FairGrad). Newton's method with a line search, in the relative
-// steps xᵢ ← xᵢ(1+t·rᵢ) that do not see the scale of the rows. It stops when every xᵢ(Mx)ᵢ is
-// cᵢxᵢ^q to 1e-10, or to the rounding of its sum where rows nearly cancel; there is no solution, and
-// it fails, where some x ≥ 0 has Mx = 0.
+// a = 1 (docs/method.md §4.10, Nash-MTL and FairGrad). Newton's method with a line search, in the
+// relative steps xᵢ ← xᵢ(1+t·rᵢ) that do not see the scale of the rows. It stops when every xᵢ(Mx)ᵢ
+// is cᵢxᵢ^q to 1e-10, or to the rounding of its sum where rows nearly cancel; there is no solution,
+// and it fails, where some x ≥ 0 has Mx = 0.
 func fairness(m, c []float64, a float64) ([]float64, error) {
 	k := len(c)
-	n := newton{m: m, c: c, q: 1 - 1/a, a: a, x: make([]float64, k), t: make([]float64, k), g: make([]float64, k), h: make([]float64, k*k)}
+	n := newton{m: m, c: c, q: 1 - 1/a, a: a, x: make([]float64, k), t: make([]float64, k), g: make([]float64, k),
+		h: make([]float64, k*k)}
 	for i := range k {
 		n.x[i] = math.Pow(c[i]/m[i*k+i], a/(a+1))
 	}

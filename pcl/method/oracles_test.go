@@ -33,10 +33,13 @@ func TestOracles(t *testing.T) {
 		{"emgd-gmc", values{"tau": "inf"}, base, nil, []float64{1.2, .8}, []float64{0, 2, 2}},
 		{"emgd-gmc", nil, base, nil, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
 		{"emgd-gmc", values{"tau": 1}, base, nil, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
-		{"emgd-gmc", values{"floor": "release"}, base, nil, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", values{"floor": "release"}, base, nil, []float64{1.227128, .845351},
+			[]float64{.163592, 2.072479, 2.072479}},
 		{"emgd-gmc", nil, three, nil, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}},
-		{"emgd-gmc", values{"floor": "release"}, three, nil, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
-		{"emgd-gmc", values{"floor": "0.25"}, three, nil, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gmc", values{"floor": "release"}, three, nil, []float64{2.519486, .672002, .25},
+			[]float64{3.019486, 1.844004, .25}},
+		{"emgd-gmc", values{"floor": "0.25"}, three, nil, []float64{2.519486, .672002, .25},
+			[]float64{3.019486, 1.844004, .25}},
 		{"emgd-gs", values{"tau": 1}, base, nil, []float64{1.2, .8}, []float64{0, 2, 2}},
 		{"emgd-gs", values{"tau": 1}, three, nil, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
 		{"imtl-g", nil, base, nil, []float64{.592330, .407670}, []float64{.076697, 1, 1}},
@@ -44,12 +47,17 @@ func TestOracles(t *testing.T) {
 		{"aligned-mtl", nil, base, nil, []float64{.559072, .408261}, []float64{.213279, .967333, .967333}},
 		{"dualproj", nil, base, nil, []float64{.611111, .5}, []float64{.555556, 1.111111, 1.111111}},
 		{"upgrad", nil, base, nil, []float64{1.111111, .789474}, []float64{.292398, 1.900585, 1.900585}},
-		{"aligned-mtl", values{"scale": "rmse"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.589256, .441942}, []float64{1.767767, 1.767767}}, // √12.5/2
-		{"aligned-mtl", values{"scale": "median"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.5, .375}, []float64{1.5, 1.5}},
+		// √12.5/2
+		{"aligned-mtl", values{"scale": "rmse"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.589256, .441942},
+			[]float64{1.767767, 1.767767}},
+		{"aligned-mtl", values{"scale": "median"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.5, .375},
+			[]float64{1.5, 1.5}},
 		{"cagrad", nil, base, nil, []float64{.704124, .5}, []float64{.183503, 1.204124, 1.204124}},
-		{"cagrad", values{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4}, []float64{.1468024, .9632992, .9632992}},
+		{"cagrad", values{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4},
+			[]float64{.1468024, .9632992, .9632992}},
 		{"nash-mtl", values{"max_norm": inf}, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
-		{"nash-mtl", nil, base, nil, []float64{.591461 / math.Sqrt2, .407071 / math.Sqrt2}, []float64{.054153, .706069, .706069}},
+		{"nash-mtl", nil, base, nil, []float64{.591461 / math.Sqrt2, .407071 / math.Sqrt2},
+			[]float64{.054153, .706069, .706069}},
 		{"fairgrad", nil, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
 		{"fairgrad", values{"alpha": 2}, base, nil, []float64{.471363, .319454}, nil},
 		{"fairgrad", values{"alpha": .5}, base, nil, []float64{.742828, .525393}, nil},
@@ -59,7 +67,8 @@ func TestOracles(t *testing.T) {
 		{"maxdo-minmax", nil, [][]float64{{3, 0}, {0, 4}}, nil, []float64{4. / 7, 3. / 7}, []float64{12. / 7, 12. / 7}},
 		{"maxdo-minmax", nil, pair, nil, []float64{.585786, .414214}, nil},
 		{"a-gem", nil, pair, nil, []float64{1, 1}, []float64{1, 1}},
-		{"a-gem", nil, [][]float64{{6, 1, 1}, {-4, 1, 1}}, nil, []float64{.578947, 1}, []float64{-.526316, 1.578947, 1.578947}},
+		{"a-gem", nil, [][]float64{{6, 1, 1}, {-4, 1, 1}}, nil, []float64{.578947, 1},
+			[]float64{-.526316, 1.578947, 1.578947}},
 		{"mega-1", nil, pair, []float64{.5, 2}, []float64{.25, 1}, []float64{1.75, .25}},
 		{"mega-release", nil, pair, []float64{.5, 2}, []float64{1, .25}, []float64{-.5, 1}},
 		{"mega-2", nil, pair, []float64{.5, 2}, []float64{.419902, 1.187663}, []float64{1.955424, .419902}},
@@ -67,7 +76,8 @@ func TestOracles(t *testing.T) {
 		{"mega-2", nil, pair, []float64{0, 1}, []float64{0, 1}, nil},
 		{"mega-1", nil, turn, []float64{1, 0}, []float64{1, 0}, nil}, // with nothing left to learn
 		{"mega-release", nil, turn, []float64{1, 0}, []float64{0, 1}, nil},
-		{"mega-2", nil, turn, []float64{1, 0}, []float64{2, 0}, nil}, // by the whole right angle onto g_mem, which is half as long
+		// by the whole right angle onto g_mem, which is half as long
+		{"mega-2", nil, turn, []float64{1, 0}, []float64{2, 0}, nil},
 		{"mgda", values{"norm": "none"}, legs, []float64{2, 1}, nil, []float64{3 * 16. / 25, 4 * 9. / 25}},
 		{"mgda", values{"norm": "l2"}, legs, []float64{2, 1}, nil, []float64{.5, .5}},
 		{"mgda", values{"norm": "loss"}, legs, []float64{2, 1}, nil, []float64{96. / 73, 36. / 73}}, // (1.5, 0) and (0, 4)
@@ -89,7 +99,8 @@ func TestOracles(t *testing.T) {
 		{"krum", nil, line, nil, []float64{0, 0, 1, 0, 0}, []float64{1.5}},
 		{"krum", values{"selected": 3}, line, nil, []float64{0, 1. / 3, 1. / 3, 0, 1. / 3}, nil},
 		{"krum", values{"selected": 9}, line, nil, []float64{.2, .2, .2, .2, .2}, nil},
-		{"krum", values{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil}, // alone with its neighbour 1.5: the smaller id
+		// alone with its neighbour 1.5: the smaller id
+		{"krum", values{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil},
 		{"krum", values{"byzantine": 3}, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{2.94}},
 		{"krum", nil, three, nil, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{1, 4. / 3, 1. / 3}},
 		{"trimmed-mean", nil, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{4.7 / 3}},
@@ -100,17 +111,21 @@ func TestOracles(t *testing.T) {
 		{"modo", values{"gamma": .1}, pair, nil, []float64{.55, .45}, nil}, // λ − γ(Mλ + ρλ) = .495 .395
 		{"modo", values{"gamma": 100}, pair, nil, []float64{1, 0}, nil},
 		{"moco", values{"gamma": .01}, base, nil, []float64{.55, .45}, []float64{.5, 1, 1}}, // λ − γMλ = .52 .42
-		{"moco", values{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575}, []float64{.85, .575}},
+		{"moco", values{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575},
+			[]float64{.85, .575}},
 		{"excess-mtl", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
 		{"db-mtl", nil, [][]float64{{3, 4}, {0, 2}}, []float64{1, 2}, []float64{.1, .25}, []float64{.3, .9}},
-		{"pcd", nil, base, nil, nil, []float64{-4*pcdBase(ofBase) + 6*pcdOther(ofBase), pcdBase(ofBase) + pcdOther(ofBase), pcdBase(ofBase) + pcdOther(ofBase)}},
+		{"pcd", nil, base, nil, nil, []float64{-4*pcdBase(ofBase) + 6*pcdOther(ofBase), pcdBase(ofBase) + pcdOther(ofBase),
+			pcdBase(ofBase) + pcdOther(ofBase)}},
 		{"pcd", values{"primary": "last"}, three, nil, []float64{0, 0, 1}, []float64{2, 2, 1}},
-		{"pcd", values{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}}, // no d helps both others
+		// no d helps both others
+		{"pcd", values{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}},
 		{"pcd", nil, [][]float64{{0, 0}, {0, 3}, {1, 0}}, nil, []float64{0, .99980004, .05999}, nil},
 		{"pcd", values{"tau": 0}, [][]float64{{2, 0}, {-1, 0}}, nil, []float64{0, 0}, []float64{0, 0}},
 		{"pbi", nil, base, []float64{1, 3}, []float64{-4 / math.Sqrt2, 6 / math.Sqrt2}, nil},
 		{"pbi", nil, base, []float64{2, 2}, []float64{1 / math.Sqrt2, 1 / math.Sqrt2}, nil},
-		{"cosmos", values{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024}, nil},
+		{"cosmos", values{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024},
+			nil},
 		{"cosmos", nil, base, []float64{0, 0}, []float64{.5, .5}, nil},
 		{"dibs-mtl", nil, [][]float64{{3, 4}, {0, -2}}, nil, []float64{.2, .5}, []float64{.6, -.2}},
 		{"ntkmtl", nil, [][]float64{{1, 0}, {0, 7}}, nil, []float64{5, 5. / 7}, []float64{5, 5}},
@@ -118,17 +133,19 @@ func TestOracles(t *testing.T) {
 		{"ntkmtl", values{"exponent": 0}, base, nil, []float64{1, 1}, nil},
 		{"ldc-mtl", nil, base, []float64{2, 2}, []float64{.5, .5}, nil},
 		{"ldc-mtl", values{"lambda": 0}, base, []float64{1, 9}, []float64{.5, .5}, nil},
-		{"ldc-mtl", values{"lambda": .5}, three, []float64{1, 3, 2}, []float64{1./3 - .5*sigmoid(1), 1./3 + sigmoid(1), 1./3 - .5*sigmoid(1)}, nil},
+		{"ldc-mtl", values{"lambda": .5}, three, []float64{1, 3, 2},
+			[]float64{1./3 - .5*sigmoid(1), 1./3 + sigmoid(1), 1./3 - .5*sigmoid(1)}, nil},
 		// On a first step m̂ = J, and with lengths alike h is 1e-8 of 1−β₂: d = Σ |J|⊙J·10³.
 		{"sam-gs", nil, cos(0), nil, nil, []float64{1e3 / (1 + 1e-5), 1e3 / (1 + 1e-5)}},
 		{"sam-gs", nil, long, nil, []float64{1.0005 / 2 * 1.0003332, 1500.5}, []float64{1.5005, 1.5005}},
 		// Its weights are those of a projection: whole of the loser, in part of the winner.
 		{"gcond", nil, [][]float64{{1, 2}, {2, 1}}, nil, []float64{1, 1}, []float64{3, 3}},
-		{"gcond", nil, base, nil, []float64{1 + 22./18, 1}, nil},                                  // critical
-		{"gcond", nil, cos(-.65), nil, []float64{1.65, 1 + part}, nil},                            // half of the way to it
-		{"gcond", values{"power": 1}, cos(-.65), nil, []float64{1.65, 1 + .65*math.Sqrt2/2}, nil}, // the same, on a straight line
-		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                        // weak
-		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}},      // nothing is left of the loser
+		{"gcond", nil, base, nil, []float64{1 + 22./18, 1}, nil},       // critical
+		{"gcond", nil, cos(-.65), nil, []float64{1.65, 1 + part}, nil}, // half of the way to it
+		// the same, on a straight line
+		{"gcond", values{"power": 1}, cos(-.65), nil, []float64{1.65, 1 + .65*math.Sqrt2/2}, nil},
+		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                   // weak
+		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}}, // nothing is left of the loser
 	} {
 		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
 		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
@@ -150,8 +167,9 @@ func TestGradNormSteps(t *testing.T) {
 	wants(t, weigh(t, m, s), []float64{1.157895, .842105, 1}, 1e-6, "a stream joins")
 }
 
-// TestGradNormRefreshesTheMemory: after a task ends, the memory's loss is compared with its next one,
-// so that a jump of it is no sign of slow training; without an end it is, and its weight grows.
+// TestGradNormRefreshesTheMemory: after a task ends, the memory's loss is compared with its next
+// one, so that a jump of it is no sign of slow training; without an end it is, and its weight
+// grows.
 func TestGradNormRefreshesTheMemory(t *testing.T) {
 	third := func(end bool) float64 {
 		m := stateful(t, build(t, "gradnorm", nil))
@@ -214,7 +232,8 @@ func TestRLW(t *testing.T) {
 	}
 }
 
-// TestOneMemoryRow: rules that weigh the tasks against one row of the memory take no further one for a task.
+// TestOneMemoryRow: rules that weigh the tasks against one row of the memory take no further one
+// for a task.
 func TestOneMemoryRow(t *testing.T) {
 	s := sample{rows: base, losses: []float64{1, 2}}.step(1)
 	for _, ids := range [][]int{{-1, 1}, {MemoryID, -1}} {
@@ -229,7 +248,8 @@ func TestOneMemoryRow(t *testing.T) {
 
 // TestGLSLeavesOut a stream without loss.
 func TestGLSLeavesOut(t *testing.T) {
-	if _, out := outcome(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0, 2}}.step(1)); !slices.Equal(out.Dropped, []int{0}) {
+	if _, out := outcome(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0, 2}}.step(1)); !slices.Equal(
+		out.Dropped, []int{0}) {
 		t.Errorf("gls beside a loss of 0: dropped %v", out.Dropped)
 	}
 }

@@ -46,8 +46,9 @@ func TestParameters(t *testing.T) {
 // TestValuesOutOfRange: what the tags cannot say.
 func TestValuesOutOfRange(t *testing.T) {
 	for name, list := range map[string][]values{
-		"emgd-gmc": {{"tau": 0}, {"tau": -1.5}, {"tau": "nan"}, {"tau": "hot"}, {"momentum": 1}, {"floor": -1}, {"floor": "low"}, {"floor": "inf"}},
-		"emgd-gs":  {{"tau": "auto"}}, "cr-mogm": {{"method": "cr-mogm"}, {"method": "nothing"}, {"method": "graddrop"}},
+		"emgd-gmc": {{"tau": 0}, {"tau": -1.5}, {"tau": "nan"}, {"tau": "hot"}, {"momentum": 1}, {"floor": -1},
+			{"floor": "low"}, {"floor": "inf"}},
+		"emgd-gs": {{"tau": "auto"}}, "cr-mogm": {{"method": "cr-mogm"}, {"method": "nothing"}, {"method": "graddrop"}},
 		"gdumb": {{"min_lr": 1}}, "mdmtr": {{"task_margin": 3.14}},
 	} {
 		for _, p := range list {
@@ -118,7 +119,8 @@ func TestRescaleLeavesZeroAlone(t *testing.T) {
 	}
 }
 
-// TestResolve: given values in the parameter's type, and defaults; names of compositions are the full ones.
+// TestResolve: given values in the parameter's type, and defaults; names of compositions are the
+// full ones.
 func TestResolve(t *testing.T) {
 	p := must.Get(Resolve("emgd-gmc+der-pp", map[string]any{"alpha": "0.5"}))(t)
 	if p["der-pp.alpha"] != 0.5 || p["emgd-gmc.momentum"] != 0.9 {

@@ -5,9 +5,11 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "pbi", Title: "PBI", Family: "mtl",
-		Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
-		Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
-		Cost:   "K(F+B)", State: "none", SumW: "√K",
+		Rule: "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses " +
+			"and d₂ its distance from that line",
+		Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with " +
+			"equal preferences and ideal point 0",
+		Cost: "K(F+B)", State: "none", SumW: "√K",
 	}, func() Method { return new(PBI) })
 }
 

@@ -10,16 +10,18 @@ import (
 func init() {
 	Register(Info{
 		Name: "pcd", Title: "PCD", Family: "mtl",
-		Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
-		Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
+		Rule: "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is " +
+			"Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
+		Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical " +
+			"Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
+		Cost: "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
 	}, func() Method { return new(PCD) })
 }
 
-// PCD follows one stream and lets every other one make some progress. If that is impossible for all of them
-// at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
-// The paper adds 1e-8 to the mean squared lengths; here nothing is added, which keeps the rule independent of
-// scale.
+// PCD follows one stream and lets every other one make some progress. If that is impossible for all
+// of them at once, d is the primary's gradient, as in the paper. If the primary has converged, the
+// next stream leads. The paper adds 1e-8 to the mean squared lengths; here nothing is added, which
+// keeps the rule independent of scale.
 type PCD struct {
 	Tau     *float64   `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
 	Beta    *float64   `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving averages of ‖Jᵢ‖²"`
@@ -95,8 +97,8 @@ func (m *PCD) leads(id, other int) bool {
 	return pcdPlace(id) < pcdPlace(other)
 }
 
-// pcdPlace puts the rows of the memory first, from the first on, then the tasks in the order in which they came, and a
-// penalty last.
+// pcdPlace puts the rows of the memory first, from the first on, then the tasks in the order in
+// which they came, and a penalty last.
 func pcdPlace(id int) int {
 	switch {
 	case id == rehearsal.PenaltyID:
@@ -107,10 +109,11 @@ func pcdPlace(id int) int {
 	return id
 }
 
-// project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths those
-// of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
-// unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
-// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
+// project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths
+// those of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ
+// for the unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the
+// solution as its e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints
+// (docs/method.md §2.7).
 func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]

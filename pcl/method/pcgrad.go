@@ -3,7 +3,8 @@ package method
 func init() {
 	Register(Info{
 		Name: "pcgrad", Title: "PCGrad", Family: "mtl",
-		Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
+		Rule: "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; " +
+			"d is the sum",
 		Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
 	}, func() Method { return new(PCGrad) })

@@ -8,9 +8,11 @@ import (
 func init() {
 	Register(Info{
 		Name: "pocl", Title: "POCL (plain gradients)", Family: "scl",
-		Rule:   "d = g_cur + Σ μᵢJᵢ over the finished tasks, with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
-		Source: "Wu et al., Mitigating Catastrophic Forgetting in Online Continual Learning by Modeling Previous Task Interrelations via Pareto Optimization, ICML 2024, without its hyper-gradients",
-		Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "2; 1 while the memory is empty",
+		Rule: "d = g_cur + Σ μᵢJᵢ over the finished tasks, with the μ on the simplex that minimises ‖Σ " +
+			"μᵢJᵢ‖²",
+		Source: "Wu et al., Mitigating Catastrophic Forgetting in Online Continual Learning by Modeling Previous Task " +
+			"Interrelations via Pareto Optimization, ICML 2024, without its hyper-gradients",
+		Cost: "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "2; 1 while the memory is empty",
 	}, func() Method { return new(POCL) })
 }
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPOCL: the finished tasks have MGDA's weights for their rows alone, whatever the others are, and the running ones
-// equal shares of 1; one finished task is added to the current ones.
+// TestPOCL: the finished tasks have MGDA's weights for their rows alone, whatever the others are,
+// and the running ones equal shares of 1; one finished task is added to the current ones.
 func TestPOCL(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for past := 1; past <= 5; past++ {

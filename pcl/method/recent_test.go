@@ -10,7 +10,8 @@ import (
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// TestDirectionsAlone: DiBS-MTL and NTKMTL do not see the lengths; without conflict or likeness the first is Nash-MTL.
+// TestDirectionsAlone: DiBS-MTL and NTKMTL do not see the lengths; without conflict or likeness the
+// first is Nash-MTL.
 func TestDirectionsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
@@ -26,11 +27,13 @@ func TestDirectionsAlone(t *testing.T) {
 			clear(row)
 			row[i] = 1 + r.ExpFloat64()
 		}
-		wants(t, get("dibs-mtl", nil), get("nash-mtl", values{"max_norm": math.Inf(1)}), 1e-9, "of orthogonal gradients dibs-mtl has")
+		wants(t, get("dibs-mtl", nil), get("nash-mtl", values{"max_norm": math.Inf(1)}), 1e-9,
+			"of orthogonal gradients dibs-mtl has")
 	}
 }
 
-// TestLDCMTLDescends: its weights, and the step of its logits, are the derivatives of the function that it declares.
+// TestLDCMTLDescends: its weights, and the step of its logits, are the derivatives of the function
+// that it declares.
 func TestLDCMTLDescends(t *testing.T) {
 	const lambda, lr, h = .3, .5, 1e-6
 	losses, logits := []float64{2, 1.2, .3, 1.5}, []float64{1, 1, 1, 1}
@@ -59,12 +62,14 @@ func TestLDCMTLDescends(t *testing.T) {
 		for i := range want {
 			want[i], moved[i] = slope(losses, i), logits[i]-lr*slope(logits, i)
 		}
-		wants(t, weigh(t, m, sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 4, 2), losses: losses}.step(1)), want, 1e-7, "step %d", step)
+		wants(t, weigh(t, m, sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 4, 2), losses: losses}.step(1)), want, 1e-7,
+			"step %d", step)
 		copy(logits, moved)
 	}
 }
 
-// TestSAMGSRemembers: a stream alone has Ψ = 1, and goes along its gradient times the size of its mean.
+// TestSAMGSRemembers: a stream alone has Ψ = 1, and goes along its gradient times the size of its
+// mean.
 func TestSAMGSRemembers(t *testing.T) {
 	m := build(t, "sam-gs", nil)
 	for i, c := range [][2]float64{{2, 4}, {-4, -4 * .22 / .19}} { // m = .9·.2 − .1·4 = −.22
@@ -74,7 +79,8 @@ func TestSAMGSRemembers(t *testing.T) {
 	}
 }
 
-// TestGCondArbitrates: who kept its direction wins, or by strength who is longer than usual; nobody wins for ever.
+// TestGCondArbitrates: who kept its direction wins, or by strength who is longer than usual; nobody
+// wins for ever.
 func TestGCondArbitrates(t *testing.T) {
 	turned := [][]float64{{-2, .1}, {1, 0}} // of (0, 1) and (1, 0)
 	for stability, want := range map[float64][]float64{.8: {1, 3}, 0: {1 + 2/4.01, 1}} {

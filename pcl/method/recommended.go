@@ -8,14 +8,19 @@ import (
 func init() {
 	Register(Info{
 		Name: "emgd", Title: "EMGD (recommended)", Family: "pcl",
-		Rule:   "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ, with σ in proportion to ‖Jᵢ‖^(1/τ); the memory's loss is cross-entropy + α·MSE to the logits at the end of the sample's task; samples are kept by herding; among classes of several tasks the nearest class mean predicts",
-		Source: "a composition of Lyu et al., arXiv 2401.01054 (EMGD), Buzzega et al., arXiv 2004.07211 (DER++) and Rebuffi et al., arXiv 1611.07725 (herding, nearest class mean)",
-		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual; F of the candidates when a task ends, and of the memory per evaluation", State: "mᵢ per stream; the logits stored with the samples", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
+		Rule: "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ, with σ in proportion to " +
+			"‖Jᵢ‖^(1/τ); the memory's loss is cross-entropy + α·MSE to the logits at the end of the sample's task; " +
+			"samples are kept by herding; among classes of several tasks the nearest class mean predicts",
+		Source: "a composition of Lyu et al., arXiv 2401.01054 (EMGD), Buzzega et al., arXiv 2004.07211 (DER++) and " +
+			"Rebuffi et al., arXiv 1611.07725 (herding, nearest class mean)",
+		Cost:  "K(F+B) + Gram O(K²P) + a K×K dual; F of the candidates when a task ends, and of the memory per evaluation",
+		State: "mᵢ per stream; the logits stored with the samples", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
 	}, func() Method { return new(Recommended) })
 }
 
-// Recommended is the method "emgd", the composition that did best on data that no table uses (docs/results.md, "Rules and
-// rehearsals"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
+// Recommended is the method "emgd", the composition that did best on data that no table uses
+// (docs/results.md, "Rules and rehearsals"): EMGD with factors of the step's own lengths, and a
+// rehearsal of three parts.
 type Recommended struct {
 	Tau      Temperature `param:"tau" default:"1.5" doc:"temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); a number or \"inf\""`
 	Momentum float64     `param:"momentum" default:"0" range:"[0,1)" doc:"share of the past in the moving average of the norms; 0 takes those of the step itself"`

@@ -19,11 +19,13 @@ type registered struct {
 
 var registry = names.Registry[registered]{Kind: "method"}
 
-// Register makes a method known under the name info.Name, to [New] and the command line. make returns a new one with the zero
-// values of its parameters, which are the tagged fields of its struct (package params).
+// Register makes a method known under the name info.Name, to [New] and the command line. make
+// returns a new one with the zero values of its parameters, which are the tagged fields of its
+// struct (package params).
 //
-// Register panics if the name is empty or taken or has a +, which joins names, if the struct is registered already, or if
-// its tags contradict themselves or use the name "rescale", which is a parameter of every method.
+// Register panics if the name is empty or taken or has a +, which joins names, if the struct is
+// registered already, or if its tags contradict themselves or use the name "rescale", which is a
+// parameter of every method.
 func Register(info Info, make func() Method) {
 	m := make()
 	list, kind := params.Of(m), names.StructOf(m)
@@ -44,8 +46,8 @@ func Register(info Info, make func() Method) {
 // schemes are what [RegisterScheme] was given.
 var schemes = map[string]func(string) (Method, error){}
 
-// RegisterScheme makes names known that begin with a scheme and a colon, such as "python:rules.py:mine"; open is given the rest
-// of a name. Call it in an init function.
+// RegisterScheme makes names known that begin with a scheme and a colon, such as
+// "python:rules.py:mine"; open is given the rest of a name. Call it in an init function.
 func RegisterScheme(scheme string, open func(rest string) (Method, error)) { schemes[scheme] = open }
 
 // registeredAs returns what a method's struct was registered as.
@@ -59,8 +61,8 @@ func registeredAs(m Method) (r registered, ok bool) {
 	return r, false
 }
 
-// Describe returns the Info of a method: its own ([Describer]), that which it was registered with, that of the method in it, or
-// else one that has only the name of its type.
+// Describe returns the Info of a method: its own ([Describer]), that which it was registered with,
+// that of the method in it, or else one that has only the name of its type.
 func Describe(m Method) Info {
 	if d, ok := m.(Describer); ok {
 		return d.Info()
@@ -68,7 +70,8 @@ func Describe(m Method) Info {
 	return registeredInfo(m)
 }
 
-// infoOf is what a new method was registered with, or for one that is not registered what it says itself.
+// infoOf is what a new method was registered with, or for one that is not registered what it says
+// itself.
 func infoOf(m Method) Info {
 	if _, registered := registeredAs(m); registered {
 		return registeredInfo(m)
@@ -97,8 +100,9 @@ type Description struct {
 	Params []params.Param `json:"params"` // those that New accepts
 }
 
-// Lookup describes the method that was registered under the name, or a composition such as "emgd-gmc+der-pp": a
-// method, and after each + a part of a rehearsal (see [Compose]). Whether the parts can be joined is for [New] to say.
+// Lookup describes the method that was registered under the name, or a composition such as
+// "emgd-gmc+der-pp": a method, and after each + a part of a rehearsal (see [Compose]). Whether the
+// parts can be joined is for [New] to say.
 func Lookup(name string) (Description, error) {
 	n, err := find(name)
 	if err != nil {
@@ -107,9 +111,9 @@ func Lookup(name string) (Description, error) {
 	return Description{described(infoOf(n.rule), n.parts), n.rule.Needs(), n.accepts()}, nil
 }
 
-// New makes the method with the given name and sets it up. Parameters that are missing get their defaults. Besides its own
-// parameters, every method has the parameter "rescale" (docs/method.md §1.4). Unknown names and values out of range
-// are errors, as are parts that cannot be joined.
+// New makes the method with the given name and sets it up. Parameters that are missing get their
+// defaults. Besides its own parameters, every method has the parameter "rescale" (docs/method.md
+// §1.4). Unknown names and values out of range are errors, as are parts that cannot be joined.
 func New(name string, values map[string]any) (Method, error) {
 	n, err := find(name)
 	if err != nil {
@@ -122,8 +126,8 @@ func New(name string, values map[string]any) (Method, error) {
 	return m, nil
 }
 
-// Resolve returns the values of all parameters that [New] would make the method with: those that are given, and the defaults of
-// the others.
+// Resolve returns the values of all parameters that [New] would make the method with: those that
+// are given, and the defaults of the others.
 func Resolve(name string, values map[string]any) (map[string]any, error) {
 	n, err := find(name)
 	if err != nil {

@@ -88,8 +88,9 @@ func (r *Rescaled) factor(s *Step, w, direction []float64) float64 {
 	return normOf(gram, even(len(w))) / own
 }
 
-// MeanScale returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
-// outweigh the others, the sum keeps its direction. If Σw is 0 up to rounding, MeanScale returns 1.
+// MeanScale returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them.
+// Where negative weights outweigh the others, the sum keeps its direction. If Σw is 0 up to
+// rounding, MeanScale returns 1.
 func MeanScale(w []float64) float64 {
 	size := 0.0
 	for _, x := range w {
@@ -102,8 +103,8 @@ func MeanScale(w []float64) float64 {
 	return 1 / total
 }
 
-// cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix, and the |Σw|/Σ|w| below
-// which a sum of weights is not divided by.
+// cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix, and
+// the |Σw|/Σ|w| below which a sum of weights is not divided by.
 const cancelled = 1e-6
 
 // normOf returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).

@@ -17,8 +17,9 @@ type rows struct {
 	dropped []int     // ids of the others
 }
 
-// onRows runs a rule that only the directions and the relative lengths of the gradients matter to: over the rows kept, of
-// which the longest is brought to a length in [1,2). The rule returns their weights.
+// onRows runs a rule that only the directions and the relative lengths of the gradients matter to:
+// over the rows kept, of which the longest is brought to a length in [1,2). The rule returns their
+// weights.
 func (s *Step) onRows(w []float64, rule func(r *rows) ([]float64, error)) (Outcome, error) {
 	r := keep(s, w)
 	if r.k() == 0 {
@@ -32,8 +33,8 @@ func (s *Step) onRows(w []float64, rule func(r *rows) ([]float64, error)) (Outco
 	return r.write(v, w), nil
 }
 
-// keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
-// set to 1/K and the step d is 0 whatever they are.
+// keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights
+// are set to 1/K and the step d is 0 whatever they are.
 func keep(s *Step, w []float64) *rows {
 	k, r := s.k(), &rows{}
 	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(s.Gram, k)
@@ -67,7 +68,8 @@ func longest(gram []float64, k int) (top float64) {
 	return top
 }
 
-// lengths returns the lengths of all gradients, which may be infinite where float64 cannot hold them.
+// lengths returns the lengths of all gradients, which may be infinite where float64 cannot hold
+// them.
 func (s *Step) lengths() []float64 {
 	n := make([]float64, s.k())
 	for i := range n {

@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Worked examples and properties of the rules on the rows, on half batches and with vectors of state.
+// Worked examples and properties of the rules on the rows, on half batches and with vectors of
+// state.
 
-// pcdBase and pcdOther are the weights that PCD at τ = .02 gives to the rows of base, whose cosine is
-// below τ: d ∥ u₁ + (τ−cos)u₂ at the length of J₁.
+// pcdBase and pcdOther are the weights that PCD at τ = .02 gives to the rows of base, whose cosine
+// is below τ: d ∥ u₁ + (τ−cos)u₂ at the length of J₁.
 func pcdBase(cos float64) float64 {
 	b := .02 - cos
 	return 1 / math.Sqrt(1+2*b*cos+b*b)
@@ -75,7 +76,8 @@ func TestGradDropIsUnbiased(t *testing.T) {
 func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 	s := sample{rows: pair}.step(1)
 	s.Cross = []float64{2, -1, -3, 8}
-	if w := weigh(t, build(t, "modo", values{"gamma": .1}), s); !near(w, []float64{.6, .4}, 1e-12) { // λ − γ(Cλ + ρλ) = .445 .245
+	// λ − γ(Cλ + ρλ) = .445 .245
+	if w := weigh(t, build(t, "modo", values{"gamma": .1}), s); !near(w, []float64{.6, .4}, 1e-12) {
 		t.Errorf("%v, want .6 .4", w)
 	}
 	s.Cross[1] = math.NaN()
@@ -84,7 +86,8 @@ func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 	}
 }
 
-// TestFollowersOfMGDA: on the same gradients again and again MoDo and MoCo arrive at MGDA's weights.
+// TestFollowersOfMGDA: on the same gradients again and again MoDo and MoCo arrive at MGDA's
+// weights.
 func TestFollowersOfMGDA(t *testing.T) {
 	for name, p := range map[string]values{"modo": {"gamma": .01, "rho": 0}, "moco": {"gamma": .01, "gamma_decay": 0}} {
 		for _, rows := range [][][]float64{base, pair, three} {
@@ -97,8 +100,8 @@ func TestFollowersOfMGDA(t *testing.T) {
 	}
 }
 
-// TestSharesOfStreamsThatComeAndGo: a new stream enters MoDo and MoCo with 1/K, the others keep their
-// proportions; a step of size 0 shows the shares.
+// TestSharesOfStreamsThatComeAndGo: a new stream enters MoDo and MoCo with 1/K, the others keep
+// their proportions; a step of size 0 shows the shares.
 func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 	for _, name := range []string{"modo", "moco"} {
 		m := stateful(t, build(t, name, values{"gamma": 0}))
@@ -147,7 +150,8 @@ func TestDBMTLSteps(t *testing.T) {
 	if w, d := act(t, m, s); !near(d, []float64{.57, 1.71}, 1e-6) || !near(w, []float64{.1, .25}, 1e-6) {
 		t.Errorf("second step: w = %v, d = %v", w, d)
 	}
-	w, d := act(t, build(t, "db-mtl", values{"beta": 0}), sample{rows: [][]float64{{3, 4}, {0, 0}}, losses: []float64{.5, 1}}.step(1))
+	w, d := act(t, build(t, "db-mtl", values{"beta": 0}),
+		sample{rows: [][]float64{{3, 4}, {0, 0}}, losses: []float64{.5, 1}}.step(1))
 	if !near(w, []float64{2, 0}, 1e-6) || !near(d, []float64{6, 8}, 1e-6) {
 		t.Errorf("beside a gradient of 0: w = %v, d = %v", w, d)
 	}
@@ -265,7 +269,8 @@ func TestScalarGradients(t *testing.T) {
 				down[i] -= h
 				want[i] = (f(up) - f(down)) / (2 * h)
 			}
-			wants(t, weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)), want, 1e-7, "%s at", name)
+			wants(t, weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)), want, 1e-7,
+				"%s at", name)
 		}
 	}
 }

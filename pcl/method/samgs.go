@@ -11,16 +11,19 @@ import (
 func init() {
 	Register(Info{
 		Name: "sam-gs", Title: "SAM-GS", Family: "mtl",
-		Rule:   "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving averages of the gradients and of (1−Ψ)²",
+		Rule: "with Ψ the mean of 2‖Jᵢ‖‖Jⱼ‖/(‖Jᵢ‖²+‖Jⱼ‖²) over all pairs: d = mean‖J‖·Σ " +
+			"Jᵢ/‖Jᵢ‖ if Ψ < γ, else Σ |m̂ᵢ|⊙Jᵢ/√ĥ, where m and h are moving averages of the gradients " +
+			"and of (1−Ψ)²",
 		Source: "Borsani et al., Gradient Similarity Surgery in Multi-Task Deep Learning, ECML PKDD 2025 (arXiv 2506.06130)",
 		Cost:   "K(F+B) + Gram O(K²P)", State: "mᵢ (P numbers) and hᵢ per stream", SumW: "not fixed",
 	}, func() Method { return new(SAMGS) })
 }
 
-// SAMGS equalises gradients of different lengths, and multiplies those of similar length by their momentum, entry by entry.
-// As in the authors' code, Ψ leaves out the pairs (i, i); with them, as in the paper's algorithm, a γ of 0.1 would never
-// equalise fewer than ten streams. h is kept for each stream from its first step on. The nominal weight of a stream is the
-// length of its part of d relative to that of its gradient.
+// SAMGS equalises gradients of different lengths, and multiplies those of similar length by their
+// momentum, entry by entry. As in the authors' code, Ψ leaves out the pairs (i, i); with them, as
+// in the paper's algorithm, a γ of 0.1 would never equalise fewer than ten streams. h is kept for
+// each stream from its first step on. The nominal weight of a stream is the length of its part of d
+// relative to that of its gradient.
 type SAMGS struct {
 	Gamma *float64 `param:"gamma" default:"0.1" range:"[0,1]" doc:"γ in [0, 1], the similarity below which gradients are equalised: 0 never, 1 nearly always; the authors' runs on images take 0.7"`
 	Beta1 *float64 `param:"beta1" default:"0.9" range:"[0,0.999999999]" doc:"β₁ in [0, 1), the share of the past in the mean gradients"`

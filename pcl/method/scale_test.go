@@ -12,7 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// magnified is the step of s with all gradients multiplied by 2^e, made from the gradients themselves.
+// magnified is the step of s with all gradients multiplied by 2^e, made from the gradients
+// themselves.
 func magnified(t *testing.T, s sample, e int) *Step {
 	t.Helper()
 	step := s.step(1)
@@ -39,11 +40,12 @@ func through(t *testing.T, step *Step, p *emgd.Problem, err error) *Step {
 // The rules that no common factor of the gradients can change but for the length of d.
 var scaleFree = []string{
 	"mgda", "emgd-gs", "a-gem", "mega-2", "imtl-g", "imtl", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad",
-	"nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "krum", "pcd", "cr-mogm", "ntkmtl",
+	"nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "krum", "pcd",
+	"cr-mogm", "ntkmtl",
 }
 
-// TestAnyScale: gradients from one end of float64 to the other give the weights of ordinary ones, from
-// the gradients and from a Gram matrix that is given as such.
+// TestAnyScale: gradients from one end of float64 to the other give the weights of ordinary ones,
+// from the gradients and from a Gram matrix that is given as such.
 func TestAnyScale(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 7))
 	for _, name := range scaleFree {
@@ -83,8 +85,8 @@ func TestAnyScale(t *testing.T) {
 	}
 }
 
-// TestSmallestGradients: the smallest numbers of float64, whole multiples of 2^-1074, give the weights of ordinary ones, but
-// where the weights themselves would be too large.
+// TestSmallestGradients: the smallest numbers of float64, whole multiples of 2^-1074, give the
+// weights of ordinary ones, but where the weights themselves would be too large.
 func TestSmallestGradients(t *testing.T) {
 	s := sample{rows: [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, 2, -1}}, losses: []float64{1, 2, .5}}
 	for _, name := range scaleFree {
@@ -120,7 +122,8 @@ func TestLengthAtAnyScale(t *testing.T) {
 	}
 }
 
-// TestPCDRemembersLengths: its mean of squared lengths may be out of float64's range, and is saved so.
+// TestPCDRemembersLengths: its mean of squared lengths may be out of float64's range, and is saved
+// so.
 func TestPCDRemembersLengths(t *testing.T) {
 	s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
 	m := stateful(t, build(t, "pcd", nil))
@@ -142,7 +145,8 @@ func TestFarApart(t *testing.T) {
 	s := sample{rows: [][]float64{{1e-200, 0}, {-1e100, 1e100}}, losses: []float64{1, 1}}
 	w := make([]float64, 2)
 	out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(magnified(t, s, 0), []float64{1, 0}, w)
-	if err != nil || out.Certificate.Status != emgd.Optimal || !near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12) {
+	if err != nil || out.Certificate.Status != emgd.Optimal ||
+		!near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12) {
 		t.Errorf("weights %v, %v (%v)", w, out.Certificate, err)
 	}
 }
@@ -163,14 +167,15 @@ func TestFloat32Memory(t *testing.T) {
 	}
 }
 
-// TestDelicate: where gradients nearly cancel, the certificate holds for the gradients themselves and not
-// only for their rounded Gram matrix.
+// TestDelicate: where gradients nearly cancel, the certificate holds for the gradients themselves
+// and not only for their rounded Gram matrix.
 func TestDelicate(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	worse := 0
 	for range 200 {
 		e := math.Pow(10, -5+2*r.Float64())
-		s := sample{rows: [][]float64{{r.Float64() + 1, e * r.Float64(), e}, {-r.Float64() - 1, e, e * r.Float64()}, {0, e * r.Float64(), e * r.Float64()}}, losses: []float64{1, 1, 1}}
+		s := sample{rows: [][]float64{{r.Float64() + 1, e * r.Float64(), e}, {-r.Float64() - 1, e, e * r.Float64()},
+			{0, e * r.Float64(), e * r.Float64()}}, losses: []float64{1, 1, 1}}
 		given := must.Get(emgd.FromGradients(s.rows))(t)
 		out := must.Get(build(t, "mgda", nil).Weights(through(t, s.step(1), given, nil), make([]float64, 3)))(t)
 		if err := out.Certificate.Verify(given, 1e-9); err != nil && out.Certificate.Status == emgd.Optimal {
@@ -196,7 +201,8 @@ func TestBargainsOutOfRange(t *testing.T) {
 		e    int
 		ok   bool
 	}{
-		{"fairgrad", values{"alpha": 10.}, 660, false}, {"fairgrad", values{"alpha": 10.}, -660, false}, {"fairgrad", values{"alpha": 10.}, 500, true},
+		{"fairgrad", values{"alpha": 10.}, 660, false}, {"fairgrad", values{"alpha": 10.}, -660, false},
+		{"fairgrad", values{"alpha": 10.}, 500, true},
 		{"fairgrad", values{"alpha": .1}, 900, true}, {"nash-mtl", nil, 900, true}, {"nash-mtl", nil, -900, true},
 	} {
 		w, err := try(build(t, c.name, c.p), magnified(t, s, c.e))

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
-// tasks in training against the memory.
+// serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean
+// of the tasks in training against the memory.
 type serial struct {
 	memory     int     // its row
 	current    float64 // number of tasks in training
@@ -16,11 +16,14 @@ type serial struct {
 	firstLoss  float64 // of the task that arrived first
 }
 
-// serially runs a rule on the merged tasks of a step. Where there are only tasks or only the memory, the weights are the mean.
+// serially runs a rule on the merged tasks of a step. Where there are only tasks or only the
+// memory, the weights are the mean.
 func (s *Step) serially(w []float64, rule func(p serial) Outcome) (Outcome, error) {
 	for _, id := range s.IDs {
 		if id < MemoryID {
-			return Outcome{}, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, MemoryID)
+			return Outcome{},
+				fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d",
+					id, MemoryID)
 		}
 	}
 	tasks, done := s.tasks(w)

@@ -3,7 +3,8 @@ package method
 func init() {
 	Register(Info{
 		Name: "sdmgrad", Title: "SDMGrad", Family: "mtl",
-		Rule:   "d = (Σ μᵢJᵢ + λg₀)/(1+λ) with the μ on the simplex that minimises ‖Σ μᵢJᵢ + λg₀‖², where g₀ is the mean gradient",
+		Rule: "d = (Σ μᵢJᵢ + λg₀)/(1+λ) with the μ on the simplex that minimises ‖Σ μᵢJᵢ + " +
+			"λg₀‖², where g₀ is the mean gradient",
 		Source: "Xiao et al., Direction-oriented Multi-objective Learning, NeurIPS 2023 (arXiv 2305.18409)",
 		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "1",
 	}, func() Method { return new(SDMGrad) })

@@ -6,8 +6,8 @@ import (
 )
 
 // shifted finds the μ on the simplex that minimises ‖Σ μᵢJᵢ + λ·g₀‖² with g₀ the mean gradient: the
-// min-norm point of the shifted gradients Jᵢ + λg₀ (docs/method.md §2.3). SDMGrad is this problem, and
-// CAGrad is it for the right λ.
+// min-norm point of the shifted gradients Jᵢ + λg₀ (docs/method.md §2.3). SDMGrad is this problem,
+// and CAGrad is it for the right λ.
 type shifted struct {
 	solver emgd.Solver
 	gram   []float64

@@ -22,8 +22,8 @@ func toSimplex(y []float64) {
 	toSum(y, 1)
 }
 
-// entered returns the shares of the streams of a step, on the simplex: a new one has 1/K, the others
-// divide the rest in their proportions.
+// entered returns the shares of the streams of a step, on the simplex: a new one has 1/K, the
+// others divide the rest in their proportions.
 func entered(ids []int, share func(id int) (x float64, known bool)) []float64 {
 	w, before, stayed := make([]float64, len(ids)), 0.0, 0
 	for i, id := range ids {

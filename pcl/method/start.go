@@ -22,8 +22,9 @@ type Started struct {
 	of Method // what was started
 }
 
-// Start makes a method ready for a learner: it puts the defaults in place of zero values, checks ranges, calls [Starter], and
-// joins the rehearsal that the method brings. A method can be started once, since it remembers the streams of one learner.
+// Start makes a method ready for a learner: it puts the defaults in place of zero values, checks
+// ranges, calls [Starter], and joins the rehearsal that the method brings. A method can be started
+// once, since it remembers the streams of one learner.
 func Start(of Method) (*Started, error) {
 	m, err := of, claim(of)
 	if err == nil {
@@ -64,7 +65,8 @@ func complete(m Method) (Method, error) {
 	return m, begin(m)
 }
 
-// setup says how far a method has come. Those of this package embed it, so that their first step sets them up.
+// setup says how far a method has come. Those of this package embed it, so that their first step
+// sets them up.
 type setup struct{ begun, claimed bool }
 
 func (u *setup) stage() *setup { return u }
@@ -72,7 +74,8 @@ func (u *setup) stage() *setup { return u }
 // stages holds what methods of others have come to.
 var stages sync.Map // of *setup by weak.Pointer[byte]
 
-// stageOf returns how far a method has come. One without a pointer to anything that it could remember is always new.
+// stageOf returns how far a method has come. One without a pointer to anything that it could
+// remember is always new.
 func stageOf(m Method) *setup {
 	if own, ok := m.(interface{ stage() *setup }); ok {
 		return own.stage()
@@ -120,7 +123,8 @@ func begin(m Method) error {
 	return nil
 }
 
-var errClaimed = errors.New("it belongs to another learner, whose streams it remembers; want a new one for each learner")
+var errClaimed = errors.New(
+	"it belongs to another learner, whose streams it remembers; want a new one for each learner")
 
 // claim marks a method, and those in it, as taken.
 func claim(m Method) error {

@@ -5,9 +5,10 @@ import "slices"
 func init() {
 	Register(Info{
 		Name: "stch", Title: "STCH", Family: "mtl",
-		Rule:   "d = ∇ μ·log Σ exp(ℓᵢ/μ), that is w = softmax(ℓ/μ)",
-		Source: "Lin et al., Smooth Tchebycheff Scalarization for Multi-Objective Optimization, ICML 2024 (arXiv 2402.19078), with preferences 1 and ideal point 0",
-		Cost:   "K(F+B)", State: "none", SumW: "1",
+		Rule: "d = ∇ μ·log Σ exp(ℓᵢ/μ), that is w = softmax(ℓ/μ)",
+		Source: "Lin et al., Smooth Tchebycheff Scalarization for Multi-Objective Optimization, ICML 2024 (arXiv " +
+			"2402.19078), with preferences 1 and ideal point 0",
+		Cost: "K(F+B)", State: "none", SumW: "1",
 	}, func() Method { return new(STCH) })
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// summed is a step in which the memory's rows are one row, their sum: J′ = SJ, M′ = SMSᵀ, and w = Sᵀw′, where the
-// first row of S adds up the memory's rows (docs/method.md §8.2).
+// summed is a step in which the memory's rows are one row, their sum: J′ = SJ, M′ = SMSᵀ, and w =
+// Sᵀw′, where the first row of S adds up the memory's rows (docs/method.md §8.2).
 type summed struct {
 	rows, penalty bool // whether the rows of samples are joined, and the penalty's row
 
@@ -22,7 +22,8 @@ type summed struct {
 	row  []float64
 }
 
-// several says whether there is anything to be joined: more than one memory row, or one under another id.
+// several says whether there is anything to be joined: more than one memory row, or one under
+// another id.
 func (j *summed) several(s *Step) bool {
 	return slices.ContainsFunc(s.IDs, func(id int) bool { return id != MemoryID && j.joins(id) })
 }
@@ -38,7 +39,8 @@ func (j *summed) joins(id int) bool {
 	return id < MemoryID && j.rows
 }
 
-// of joins the memory's rows in those fields of a step that a rule reads. It returns an error if no gradients have such sums.
+// of joins the memory's rows in those fields of a step that a rule reads. It returns an error if no
+// gradients have such sums.
 func (j *summed) of(s *Step, needs Needs) error {
 	j.to, j.step = fp.Grow(j.to, s.k()), Step{Rand: s.Rand, IDs: []int{MemoryID}}
 	for i, id := range s.IDs {
@@ -87,9 +89,9 @@ func (j *summed) products(m []float64) []float64 {
 	return out
 }
 
-// settle brings the products of the joined row back within |M′₀ᵢ| ≤ √(M′₀₀M′ᵢᵢ), which rounding may have broken
-// where the memory's rows nearly cancel. Where only rounding is left of them, the joined row is 0. Larger
-// breaches stay, for the rule to refuse.
+// settle brings the products of the joined row back within |M′₀ᵢ| ≤ √(M′₀₀M′ᵢᵢ), which rounding may
+// have broken where the memory's rows nearly cancel. Where only rounding is left of them, the
+// joined row is 0. Larger breaches stay, for the rule to refuse.
 func (j *summed) settle(m []float64) {
 	n, k, parts := len(j.to), len(j.step.IDs), 0.0
 	for i, to := range j.to {
@@ -112,8 +114,8 @@ func (j *summed) settle(m []float64) {
 	}
 }
 
-// roundingOfProducts is the largest error that inner products may have, as a part of the lengths: the rounding of sums in
-// float32.
+// roundingOfProducts is the largest error that inner products may have, as a part of the lengths:
+// the rounding of sums in float32.
 const roundingOfProducts = 1e-5
 
 // joinRows is SJ. Rows that are not joined are shared with the step.

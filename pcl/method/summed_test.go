@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// several is a step with memory rows 0, −1, … and its tasks; cross products are those of two halves of each row.
+// several is a step with memory rows 0, −1, … and its tasks; cross products are those of two halves
+// of each row.
 type several struct {
 	memory int
 	rows   [][]float64
@@ -86,8 +87,9 @@ func (m *watched) Weights(s *Step, w []float64) (Outcome, error) {
 	return m.Method.Weights(s, w)
 }
 
-// TestSummed: in three steps of every rule, with one to three memory rows, the step that the rule sees and the
-// direction that comes of it are those of the rule on rows that were added up beforehand.
+// TestSummed: in three steps of every rule, with one to three memory rows, the step that the rule
+// sees and the direction that comes of it are those of the rule on rows that were added up
+// beforehand.
 func TestSummed(t *testing.T) {
 	eachMethod(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(21, 4))
@@ -128,7 +130,8 @@ func TestSummed(t *testing.T) {
 						t.Fatalf("%d memory rows: the rule sees the %s %v, want %v", memory, what, pair.got, pair.want)
 					}
 				}
-				if j := out.Summed; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) || !slices.Equal(j.Gram, got.Gram) {
+				if j := out.Summed; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) ||
+					!slices.Equal(j.Gram, got.Gram) {
 					t.Fatalf("Joined is %+v, the rule saw %+v", j, got)
 				}
 				if slices.ContainsFunc(got.Rows, func(row []float64) bool { return row != nil }) {
@@ -154,7 +157,8 @@ func TestSummed(t *testing.T) {
 	})
 }
 
-// TestSummedDrops: where the memory's rows cancel, all of them are left out; a task that is left out is named alone.
+// TestSummedDrops: where the memory's rows cancel, all of them are left out; a task that is left
+// out is named alone.
 func TestSummedDrops(t *testing.T) {
 	for _, c := range []struct {
 		rows    [][]float64
@@ -181,7 +185,8 @@ func TestSummedDrops(t *testing.T) {
 	}
 }
 
-// TestSummedCancels: memory rows that nearly cancel leave a Gram matrix of rounding errors, on which no rule fails.
+// TestSummedCancels: memory rows that nearly cancel leave a Gram matrix of rounding errors, on
+// which no rule fails.
 func TestSummedCancels(t *testing.T) {
 	eachMethod(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(22, 4))

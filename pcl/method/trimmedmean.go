@@ -9,9 +9,10 @@ import (
 func init() {
 	Register(Info{
 		Name: "trimmed-mean", Title: "Trimmed mean", Family: "mtl",
-		Rule:   "in every coordinate, the mean of the entries that are left without the largest and the smallest ones",
-		Source: "Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, ICML 2018 (arXiv 1803.01498)",
-		Cost:   "K(F+B) + O(KP log K)", State: "none", SumW: "1 (nominal)",
+		Rule: "in every coordinate, the mean of the entries that are left without the largest and the smallest ones",
+		Source: "Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, ICML 2018 (arXiv " +
+			"1803.01498)",
+		Cost: "K(F+B) + O(KP log K)", State: "none", SumW: "1 (nominal)",
 	}, func() Method { return new(TrimmedMean) })
 }
 

@@ -11,9 +11,9 @@ func init() {
 	}, func() Method { return new(UPGrad) })
 }
 
-// UPGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
-// §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and the other λⱼ
-// remove its conflicts (docs/method.md §2.7).
+// UPGrad projects every gradient on the directions that hurt no stream and takes the mean
+// (docs/method.md §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then
+// 1, and the other λⱼ remove its conflicts (docs/method.md §2.7).
 type UPGrad struct {
 	solver emgd.Solver
 }

@@ -5,7 +5,8 @@ import "math"
 func init() {
 	Register(Info{
 		Name: "uw", Title: "UW", Family: "mtl",
-		Rule:   "d = Σ ½exp(−sᵢ)Jᵢ, where sᵢ, the logarithm of a stream's variance, is learnt by gradient descent on Σ ½exp(−sᵢ)ℓᵢ + ½sᵢ",
+		Rule: "d = Σ ½exp(−sᵢ)Jᵢ, where sᵢ, the logarithm of a stream's variance, is learnt by gradient " +
+			"descent on Σ ½exp(−sᵢ)ℓᵢ + ½sᵢ",
 		Source: "Kendall, Gal & Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses, CVPR 2018 (arXiv 1705.07115)",
 		Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	}, func() Method { return new(UW) })

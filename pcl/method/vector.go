@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonbits"
 )
 
-// vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
+// vector is what a rule remembers of every parameter of a stream; it is saved as little-endian
+// float32.
 type vector = jsonbits.Vector[float32]
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
@@ -16,7 +17,8 @@ func track(s *Step, of func(id int) vector) ([]vector, error) {
 	n, list := len(s.Rows[0]), make([]vector, s.k())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			return nil, fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
+			return nil,
+				fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
@@ -28,7 +30,8 @@ func track(s *Step, of func(id int) vector) ([]vector, error) {
 	return list, nil
 }
 
-// storable says whether float32 can hold what matters of a row: no entry becomes infinite, and not all become 0 that are not.
+// storable says whether float32 can hold what matters of a row: no entry becomes infinite, and not
+// all become 0 that are not.
 func storable(row []float64) bool {
 	zero, left := true, false
 	for _, x := range row {

@@ -1,7 +1,7 @@
 package method
 
-// both and half are the rules d = g_cur + Σ of the memory's rows, and half of that, which most rehearsals were published
-// with (docs/method.md §5).
+// both and half are the rules d = g_cur + Σ of the memory's rows, and half of that, which most
+// rehearsals were published with (docs/method.md §5).
 type (
 	both struct{ setup }
 	half struct{ setup }
@@ -22,8 +22,8 @@ func (*both) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(1
 // Weights writes ½/K_c for each of the K_c tasks, and ½ for each row of the memory.
 func (*half) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(0.5, 0.5, w), nil }
 
-// weighed gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
-// the weights are the mean.
+// weighed gives the tasks, and the memory's rows, the same weight each. Where there are only tasks
+// or only memory, the weights are the mean.
 func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
 	if wrong := s.misfit(Needs{}, w); wrong != "" {
 		panic("method: " + wrong)
@@ -41,8 +41,8 @@ func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
 	return Outcome{}
 }
 
-// tasks counts the rows that do not belong to the memory. Where there are only rows of one kind, it writes the mean to w and
-// done is true.
+// tasks counts the rows that do not belong to the memory. Where there are only rows of one kind, it
+// writes the mean to w and done is true.
 func (s *Step) tasks(w []float64) (n int, done bool) {
 	for _, id := range s.IDs {
 		if id > MemoryID {

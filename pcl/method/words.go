@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Temperature is the temperature τ of elastic factors: a number above 0, +Inf, which makes all factors equal, or [AutoTau].
-// As text these are numbers, "inf" and "auto". The zero value stands for the method's default.
+// Temperature is the temperature τ of elastic factors: a number above 0, +Inf, which makes all
+// factors equal, or [AutoTau]. As text these are numbers, "inf" and "auto". The zero value stands
+// for the method's default.
 type Temperature float64
 
 // AutoTau follows the moving average of the gradients' lengths. It is for [EMGDGMC] alone.
@@ -39,8 +40,8 @@ func (t *Temperature) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Floor is the lower bound of every weight λ of an elastic step: a number of at least 0, or [ReleaseFloor]. As text these are
-// numbers and "release".
+// Floor is the lower bound of every weight λ of an elastic step: a number of at least 0, or
+// [ReleaseFloor]. As text these are numbers and "release".
 type Floor float64
 
 // ReleaseFloor is 1/(K+1), as in the released code; it gives up the Pareto guarantee.
@@ -68,8 +69,10 @@ func (f *Floor) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// errAutoTau is returned by rules whose factors do not depend on the lengths of the gradients, or only on their ratios.
-var errAutoTau = errors.New("tau is auto, which follows the lengths of gradients; want a number or inf, or the method emgd-gmc")
+// errAutoTau is returned by rules whose factors do not depend on the lengths of the gradients, or
+// only on their ratios.
+var errAutoTau = errors.New("tau is auto, which follows the lengths of gradients; want a number or inf, or the " +
+	"method emgd-gmc")
 
 // AlignedMTLScale is the value to which [AlignedMTL] sets all singular values of J.
 type AlignedMTLScale string

@@ -14,29 +14,31 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestWordsAreTheirChoices: a type of words has a constant for each choice of the parameters that have it, and no other.
+// TestWordsAreTheirChoices: a type of words has a constant for each choice of the parameters that
+// have it, and no other.
 func TestWordsAreTheirChoices(t *testing.T) {
 	for _, dir := range []string{".", "../rehearsal"} {
 		constants, choices := map[string][]string{}, map[string][]string{}
 		for _, file := range must.Get(filepath.Glob(dir + "/*.go"))(t) {
-			ast.Inspect(must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t), func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.ValueSpec:
-					if of, named := n.Type.(*ast.Ident); named && len(n.Values) == 1 {
-						if text, isText := n.Values[0].(*ast.BasicLit); isText && text.Kind == token.STRING {
-							constants[of.Name] = append(constants[of.Name], must.Get(strconv.Unquote(text.Value))(t))
+			ast.Inspect(must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution))(t),
+				func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.ValueSpec:
+						if of, named := n.Type.(*ast.Ident); named && len(n.Values) == 1 {
+							if text, isText := n.Values[0].(*ast.BasicLit); isText && text.Kind == token.STRING {
+								constants[of.Name] = append(constants[of.Name], must.Get(strconv.Unquote(text.Value))(t))
+							}
+						}
+					case *ast.Field:
+						if of, named := n.Type.(*ast.Ident); named && of.IsExported() && n.Tag != nil {
+							tag := reflect.StructTag(must.Get(strconv.Unquote(n.Tag.Value))(t))
+							if list := tag.Get("choices"); list != "" {
+								choices[of.Name] = append(choices[of.Name], strings.Split(list, ",")...)
+							}
 						}
 					}
-				case *ast.Field:
-					if of, named := n.Type.(*ast.Ident); named && of.IsExported() && n.Tag != nil {
-						tag := reflect.StructTag(must.Get(strconv.Unquote(n.Tag.Value))(t))
-						if list := tag.Get("choices"); list != "" {
-							choices[of.Name] = append(choices[of.Name], strings.Split(list, ",")...)
-						}
-					}
-				}
-				return true
-			})
+					return true
+				})
 		}
 		if len(choices) < 3 {
 			t.Fatalf("%s has the choices %v", dir, choices)

@@ -120,7 +120,8 @@ func zoo(kind string) (samples []sample) {
 
 // step is what the engine would offer: ids 0, 1, …, or 1 alone; draws from the given seed.
 func (s sample) step(seed uint64) *Step {
-	out := &Step{Losses: s.losses, Gram: gramOf(s.rows), Rows: s.rows, Cross: gramOf(s.rows), Rand: rand.New(rand.NewPCG(seed, 0))}
+	out := &Step{Losses: s.losses, Gram: gramOf(s.rows), Rows: s.rows, Cross: gramOf(s.rows),
+		Rand: rand.New(rand.NewPCG(seed, 0))}
 	for i := range s.rows {
 		out.IDs = append(out.IDs, i)
 	}
@@ -153,7 +154,8 @@ func direction(rows [][]float64, w []float64) []float64 {
 	return d
 }
 
-// life is a run in which streams come and go at every step, beside a memory that is there in most of them.
+// life is a run in which streams come and go at every step, beside a memory that is there in most
+// of them.
 type life struct {
 	rng  *rand.Rand
 	ids  []int

@@ -8,16 +8,17 @@ import (
 // epsilon is added to variances, so that they can be divided by.
 const epsilon = 1e-5
 
-// batchNorm is the layer of [Layout.AddBatchNorm]. It is built from elementary operations, so that gradients and tangents pass
-// through the batch's mean and variance.
+// batchNorm is the layer of [Layout.AddBatchNorm]. It is built from elementary operations, so that
+// gradients and tangents pass through the batch's mean and variance.
 type batchNorm struct {
 	scale, shift   int // indices in Layout.Params
 	mean, variance int // indices in Layout.Stats
 }
 
-// AddBatchNorm appends the parameters and the running statistics of a batch normalisation, and returns the layer. It normalises
-// each channel of x [B,H,W,C] to mean 0 and variance 1, then scales and shifts it: with the running statistics if the pass has
-// them, otherwise with the batch's own, which it writes to stats in the order of Layout.Stats.
+// AddBatchNorm appends the parameters and the running statistics of a batch normalisation, and
+// returns the layer. It normalises each channel of x [B,H,W,C] to mean 0 and variance 1, then
+// scales and shifts it: with the running statistics if the pass has them, otherwise with the
+// batch's own, which it writes to stats in the order of Layout.Stats.
 func (l *Layout) AddBatchNorm(name string, channels int) func(p Pass, stats []*graph.Node, x Dual) Dual {
 	return l.addBatchNorm(name, channels).apply
 }
@@ -53,8 +54,9 @@ func (n batchNorm) apply(p Pass, stats []*graph.Node, x Dual) Dual {
 // centre subtracts a mean [C] from each row of x [N,C].
 func centre(x, mean Dual) Dual { return Sum(x, spread(lift(graph.Neg, mean), x)) }
 
-// shareOfPixels returns the share of each pixel of x [B,H,W,C] in an average, [B·H·W]. It is the share of the pixel's
-// sample, divided by the number of pixels of a sample. weight [B] are the samples' shares; nil makes them equal.
+// shareOfPixels returns the share of each pixel of x [B,H,W,C] in an average, [B·H·W]. It is the
+// share of the pixel's sample, divided by the number of pixels of a sample. weight [B] are the
+// samples' shares; nil makes them equal.
 func shareOfPixels(x, weight *graph.Node) *graph.Node {
 	d := x.Shape().Dimensions
 	if weight == nil {
@@ -66,10 +68,10 @@ func shareOfPixels(x, weight *graph.Node) *graph.Node {
 
 // sumRows returns Σᵢ wᵢ·xᵢ over the rows of x [N,C], for weights w [N].
 //
-// On a CPU, sumRows and spread are written as matrix products, each of which is the derivative of the other. If
-// they were a reduction and a broadcast, XLA's CPU compiler would fuse everything that leads to x, forward and
-// backward, into a loop that it does not vectorise: a gradient of ResNet-18 then took a fifth longer, an edit two
-// fifths. XLA's GPU compiler fuses reductions well.
+// On a CPU, sumRows and spread are written as matrix products, each of which is the derivative of
+// the other. If they were a reduction and a broadcast, XLA's CPU compiler would fuse everything
+// that leads to x, forward and backward, into a loop that it does not vectorise: a gradient of
+// ResNet-18 then took a fifth longer, an edit two fifths. XLA's GPU compiler fuses reductions well.
 func sumRows(w, x *graph.Node) *graph.Node {
 	if onCPU(x) {
 		return graph.DotGeneral(w, []int{0}, nil, x, []int{0}, nil)

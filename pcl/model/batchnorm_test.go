@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestBatchNorm compares with the definition, on a batch [5,2,2,3] of which the fourth sample is padding
-// and holds huge values.
+// TestBatchNorm compares with the definition, on a batch [5,2,2,3] of which the fourth sample is
+// padding and holds huge values.
 func TestBatchNorm(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	x, weight := pcltest.Normal(r, 5*4*3), []float64{.25, .25, .25, 0, .25}

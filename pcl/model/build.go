@@ -33,14 +33,17 @@ type Buildable interface {
 	Build(b Builder, x Value) (features, logits Value)
 }
 
-// Build builds a network, or returns an error if it is not a [Buildable]. A network in mixed precision is built in float32.
+// Build builds a network, or returns an error if it is not a [Buildable]. A network in mixed
+// precision is built in float32.
 func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
 	if inner, ok := m.(mixed); ok {
 		m = inner.Model
 	}
 	n, ok := m.(Buildable)
 	if !ok {
-		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it does not implement model.Buildable (Network.Save writes any network as safetensors)", m.Key())
+		return "", "",
+			fmt.Errorf("model: %s does not say of which operations it consists: it does not implement model.Buildable "+
+				"(Network.Save writes any network as safetensors)", m.Key())
 	}
 	features, logits = n.Build(b, x)
 	return features, logits, nil

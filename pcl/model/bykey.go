@@ -12,7 +12,8 @@ var (
 	resnetKey = regexp.MustCompile(`^resnet18-(\d{1,5})x(\d{1,5})x(\d{1,5})-(\d{1,5})-(\d{1,9})(-release)?$`)
 )
 
-// ByKey returns the network of this package that has the given [Model].Key, for example "mlp-784-[128 64]-62".
+// ByKey returns the network of this package that has the given [Model].Key, for example
+// "mlp-784-[128 64]-62".
 func ByKey(key string) (Model, error) {
 	inner, bf16 := strings.CutSuffix(key, "-bf16")
 	m, err := byKey(inner)
@@ -42,7 +43,8 @@ func byKey(key string) (Model, error) {
 }
 
 func unknownKey(key string) error {
-	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: make the model, and give it to pcl.NewPredictor with pcl.LoadNetwork", key)
+	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: make the model, and give it to "+
+		"pcl.NewPredictor with pcl.LoadNetwork", key)
 }
 
 // number reads digits that a regular expression has matched.

@@ -20,7 +20,8 @@ func TestByKey(t *testing.T) {
 	}
 	for _, key := range []string{
 		"", "mlp", "mlp-4-[3]-0", "mlp-04-[3]-2", "mlp-4-[3 ]-2", "mlp-4-[3]-2-bf16-bf16", "mlp-99999999999999999999-[1]-1",
-		"resnet18-7x8x1-2-5", "resnet18-8x8x1-0-5", "resnet18-8x8x1-2-5-x", "vit-4-[3]-2", "mlp-999999999-[999999999]-9", "resnet18-8x8x1-99999-999999999",
+		"resnet18-7x8x1-2-5", "resnet18-8x8x1-0-5", "resnet18-8x8x1-2-5-x", "vit-4-[3]-2", "mlp-999999999-[999999999]-9",
+		"resnet18-8x8x1-99999-999999999",
 	} {
 		if m, err := ByKey(key); err == nil {
 			t.Errorf("%q gives %s", key, m.Key())

@@ -8,9 +8,9 @@ type convolution struct {
 	stride        int
 }
 
-// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3, from in to out channels, and
-// returns the layer. It maps images with channels last, [B,H,W,in], to [B,⌈H/stride⌉,⌈W/stride⌉,out]. For 3×3 the image is
-// surrounded by zeros.
+// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3,
+// from in to out channels, and returns the layer. It maps images with channels last, [B,H,W,in], to
+// [B,⌈H/stride⌉,⌈W/stride⌉,out]. For 3×3 the image is surrounded by zeros.
 func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias bool) func(p Pass, x Dual) Dual {
 	return l.addConvolution(name, size, in, out, stride, bias).apply
 }
@@ -25,19 +25,23 @@ func (l *Layout) addConvolution(name string, size, in, out, stride int, bias boo
 }
 
 func (c convolution) apply(p Pass, x Dual) Dual {
-	y := product(p.bilinear(func(x, kernel *graph.Node) *graph.Node { return convolve(x, kernel, c.stride) }), x, p.Params[c.weights])
+	y := product(p.bilinear(func(x, kernel *graph.Node) *graph.Node {
+		return convolve(x, kernel, c.stride)
+	}), x, p.Params[c.weights])
 	if c.bias >= 0 {
 		y = Sum(y, channels(p.Params[c.bias]))
 	}
 	return y
 }
 
-// convolve returns the convolution of x [B,H,W,I] with kernel [size,size,I,O]. It is bilinear in both.
+// convolve returns the convolution of x [B,H,W,I] with kernel [size,size,I,O]. It is bilinear in
+// both.
 //
-// XLA's CPU compiler is slow in two cases, for which the convolution is written as a matrix product instead. If the
-// output has fewer pixels than the kernel, XLA swaps the two and makes a plain loop: the last stage of a ResNet-18 on
-// images of 32×32 then took ten times as long as all other stages together. And the derivative by images with few
-// channels, such as those that enter the stem, took five times as long as with a matrix product.
+// XLA's CPU compiler is slow in two cases, for which the convolution is written as a matrix product
+// instead. If the output has fewer pixels than the kernel, XLA swaps the two and makes a plain
+// loop: the last stage of a ResNet-18 on images of 32×32 then took ten times as long as all other
+// stages together. And the derivative by images with few channels, such as those that enter the
+// stem, took five times as long as with a matrix product.
 func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	size, d := kernel.Shape().Dimensions[0], x.Shape().Dimensions
 	high, wide := (d[1]+stride-1)/stride, (d[2]+stride-1)/stride
@@ -53,8 +57,9 @@ func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 // fewChannels is the number of channels from which on XLA's own convolution is used on a CPU.
 const fewChannels = 8
 
-// patches returns a row for each pixel of the output, [B·high·wide,size·size·I]. The row holds the size×size pixels
-// of the input [B,H,W,I] that the output pixel depends on, in the order of the kernel.
+// patches returns a row for each pixel of the output, [B·high·wide,size·size·I]. The row holds the
+// size×size pixels of the input [B,H,W,I] that the output pixel depends on, in the order of the
+// kernel.
 func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
 	x = surround(surround(x, 1, size/2), 2, size/2)
 	shifted := make([]*graph.Node, 0, size*size)
@@ -62,13 +67,15 @@ func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
 		for j := range size {
 			pixels := graph.Slice(x, graph.AxisRange(),
 				graph.AxisRange(i, i+(high-1)*stride+1).Stride(stride), graph.AxisRange(j, j+(wide-1)*stride+1).Stride(stride))
-			shifted = append(shifted, graph.Reshape(pixels, -1, x.Shape().Dimensions[3])) // a list, which XLA joins pixel by pixel
+			// a list, which XLA joins pixel by pixel
+			shifted = append(shifted, graph.Reshape(pixels, -1, x.Shape().Dimensions[3]))
 		}
 	}
 	return graph.Concatenate(shifted, 1)
 }
 
-// surround adds zeros on both sides of an axis. It does not use GoMLX's Pad, which has no derivative.
+// surround adds zeros on both sides of an axis. It does not use GoMLX's Pad, which has no
+// derivative.
 func surround(x *graph.Node, axis, margin int) *graph.Node {
 	if margin == 0 {
 		return x

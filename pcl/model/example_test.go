@@ -30,7 +30,8 @@ func ExampleNewScoped() {
 	// Output: scoped-reader-16-36288-4 36420 parameters
 }
 
-// residual is a network of the layers of this package, whose memory can be edited: h + W₂·ReLU(W₁h).
+// residual is a network of the layers of this package, whose memory can be edited: h +
+// W₂·ReLU(W₁h).
 type residual struct {
 	layout          model.Layout
 	in, up, down    int // indices in Layout.Params of weights; their biases come next

@@ -29,7 +29,8 @@ func run(t testing.TB, in []tensor, build func(n []*graph.Node) []*graph.Node) [
 }
 
 // compile returns what runs a graph on inputs: its outputs in float64.
-func compile(t testing.TB, b *backend.Backend, build func(n []*graph.Node) []*graph.Node) func(in []tensor) [][]float64 {
+func compile(t testing.TB, b *backend.Backend,
+	build func(n []*graph.Node) []*graph.Node) func(in []tensor) [][]float64 {
 	t.Helper()
 	exec := must.Get(graph.NewExec(b.Backend, func(n []*graph.Node) []*graph.Node {
 		out := build(n)
@@ -100,7 +101,8 @@ func join(parts []*graph.Node) *graph.Node {
 	return graph.Concatenate(flat, 0)
 }
 
-// targets say what a batch should predict: the labels, which outputs compete, and the samples' shares.
+// targets say what a batch should predict: the labels, which outputs compete, and the samples'
+// shares.
 type targets struct{ label, lo, hi, weight *graph.Node }
 
 // targetsOf are four inputs.
@@ -110,19 +112,21 @@ func targetsOf(n []*graph.Node) targets { return targets{n[0], n[1], n[2], n[3]}
 func meanEntropy(logits Dual, t targets) Dual {
 	z := logits.Value
 	class := graph.Iota(z.Graph(), shapes.Make(dtypes.Int32, z.Shape().Dimensions...), 1)
-	competes := graph.LogicalAnd(graph.GreaterOrEqual(class, graph.ExpandAxes(t.lo, 1)), graph.LessThan(class, graph.ExpandAxes(t.hi, 1)))
+	competes := graph.LogicalAnd(graph.GreaterOrEqual(class, graph.ExpandAxes(t.lo, 1)),
+		graph.LessThan(class, graph.ExpandAxes(t.hi, 1)))
 	z = graph.Where(competes, z, graph.MulScalar(graph.OnesLike(z), -1e30))
 	z = graph.Sub(z, graph.StopGradient(graph.ReduceAndKeep(z, graph.ReduceMax, 1)))
 	exp := graph.Exp(z)
 	total, right := graph.ReduceSum(exp, 1), graph.OneHot(t.label, z.Shape().Dimensions[1], z.DType())
 	mean := func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, t.weight)) }
-	return logits.Chain(mean(graph.Sub(graph.Log(total), graph.ReduceSum(graph.Mul(right, z), 1))), func(dz *graph.Node) *graph.Node {
-		return mean(graph.ReduceSum(graph.Mul(graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), right), dz), 1))
-	})
+	return logits.Chain(mean(graph.Sub(graph.Log(total), graph.ReduceSum(graph.Mul(right, z), 1))),
+		func(dz *graph.Node) *graph.Node {
+			return mean(graph.ReduceSum(graph.Mul(graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), right), dz), 1))
+		})
 }
 
-// pixelGradient is the gradient by x of the loss's derivative along a direction, in which nil stands for zero. It uses tangents
-// if the network has them.
+// pixelGradient is the gradient by x of the loss's derivative along a direction, in which nil
+// stands for zero. It uses tangents if the network has them.
 func pixelGradient(net Model, parts, along []*graph.Node, x *graph.Node, t targets) *graph.Node {
 	loss := meanEntropy(net.Forward(Pass{Params: duals(parts, along...), X: Dual{Value: x}, Weight: t.weight}).Logits, t)
 	if loss.Tangent == nil {

@@ -10,8 +10,8 @@ func (p Pass) Dense(x, weights, bias Dual) Dual {
 	return Sum(y, lift(func(n *graph.Node) *graph.Node { return graph.ExpandAxes(n, 0) }, bias))
 }
 
-// ReLU is max(x,0). Its derivative at 0 is 0, for gradients and for tangents; the gradient of GoMLX's own maximum
-// would be 1 there. A NaN stays a NaN.
+// ReLU is max(x,0). Its derivative at 0 is 0, for gradients and for tangents; the gradient of
+// GoMLX's own maximum would be 1 there. A NaN stays a NaN.
 func ReLU(x Dual) Dual {
 	zero := graph.ZerosLike(x.Value)
 	off := graph.LessOrEqual(x.Value, zero)

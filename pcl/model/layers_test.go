@@ -57,7 +57,9 @@ func blockOf(batch, high, wide, in, out, stride int, release bool) layer {
 }
 
 var layers = map[string]layer{
-	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return Pass{}.Dense(n[0], n[1], n[2]) }},
+	"dense": {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual {
+		return Pass{}.Dense(n[0], n[1], n[2])
+	}},
 	"relu":                   {[][]int{{5, 6}}, func(n []Dual) Dual { return ReLU(n[0]) }},
 	"maxPool":                {[][]int{{2, 4, 6, 3}}, func(n []Dual) Dual { return MaxPool(n[0]) }},
 	"averagePool":            {[][]int{{2, 3, 2, 3}}, func(n []Dual) Dual { return AveragePool(n[0]) }},
@@ -76,8 +78,9 @@ var layers = map[string]layer{
 	"convolution to a pixel": convolutionOf(2, 1, 1, 3, 2, 3, 2),
 }
 
-// TestLayers compares, for every layer y(x) and a weight c of its outputs, the tangent ẏ and the gradients
-// of ⟨c,y⟩ and of ⟨c,ẏ⟩ with central differences. Tangents come in together and one by one.
+// TestLayers compares, for every layer y(x) and a weight c of its outputs, the tangent ẏ and the
+// gradients of ⟨c,y⟩ and of ⟨c,ẏ⟩ with central differences. Tangents come in together and one by
+// one.
 func TestLayers(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for name, l := range layers {

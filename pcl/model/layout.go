@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Param is one tensor of parameters, or of statistics, and its place in the flat vector of all of them.
+// Param is one tensor of parameters, or of statistics, and its place in the flat vector of all of
+// them.
 type Param struct {
 	Name   string
 	Dims   []int
@@ -24,15 +25,17 @@ func (p Param) Size() int {
 	return n
 }
 
-// Layout says where each tensor of parameters lies in the flat vector θ. The tensors of the backbone come first,
-// then the two of the classifier.
+// Layout says where each tensor of parameters lies in the flat vector θ. The tensors of the
+// backbone come first, then the two of the classifier.
 type Layout struct {
 	Params   []Param
 	Backbone int // how many entries of θ belong to the backbone
 	Total    int // how many entries θ has
-	// Classifier is the index in Params of the classifier's weights [F, outputs]. Its bias comes next.
+	// Classifier is the index in Params of the classifier's weights [F, outputs]. Its bias comes
+	// next.
 	Classifier int
-	// Stats are the running statistics of batch normalisation, which have a flat vector of their own.
+	// Stats are the running statistics of batch normalisation, which have a flat vector of their
+	// own.
 	Stats      []Param
 	StatsTotal int
 
@@ -40,8 +43,8 @@ type Layout struct {
 	draw func(*rand.Rand) []float32
 }
 
-// AddClassifier appends the classifier's weights [features, outputs] and its bias, and returns the index of the weights
-// in Params. What was added before is the backbone.
+// AddClassifier appends the classifier's weights [features, outputs] and its bias, and returns the
+// index of the weights in Params. What was added before is the backbone.
 func (l *Layout) AddClassifier(features, outputs int) int {
 	l.Backbone = l.Total
 	l.Classifier = l.Add("classifier/weights", features, outputs, features, outputs)
@@ -49,9 +52,9 @@ func (l *Layout) AddClassifier(features, outputs int) int {
 	return l.Classifier
 }
 
-// Add appends a tensor with random starting values and returns its index in Params. fanIn and fanOut are the numbers of
-// inputs and outputs that each entry has to do with; the larger they are, the smaller are the starting values
-// ([Layout.Init]).
+// Add appends a tensor with random starting values and returns its index in Params. fanIn and
+// fanOut are the numbers of inputs and outputs that each entry has to do with; the larger they are,
+// the smaller are the starting values ([Layout.Init]).
 func (l *Layout) Add(name string, fanIn, fanOut int, dims ...int) int {
 	return l.append(Param{Name: name, Dims: dims, FanIn: fanIn, FanOut: fanOut})
 }
@@ -68,16 +71,17 @@ func (l *Layout) append(p Param) int {
 	return len(l.Params) - 1
 }
 
-// addStat appends a vector of n running statistics with equal starting values and returns its index in Stats.
+// addStat appends a vector of n running statistics with equal starting values and returns its index
+// in Stats.
 func (l *Layout) addStat(name string, start float32, n int) int {
 	l.Stats = append(l.Stats, Param{Name: name, Dims: []int{n}, Offset: l.StatsTotal, Start: start})
 	l.StatsTotal += n
 	return len(l.Stats) - 1
 }
 
-// Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1; those of a
-// [NewScoped] network are as its initialisers say. The running statistics are means of 0 and variances of 1; nil if there are
-// none.
+// Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and
+// scales 1; those of a [NewScoped] network are as its initialisers say. The running statistics are
+// means of 0 and variances of 1; nil if there are none.
 func (l *Layout) Init(rng *rand.Rand) (theta, statistics []float32) {
 	theta = constants(l.Params, l.Total)
 	if l.draw != nil {

@@ -51,8 +51,10 @@ func TestInit(t *testing.T) {
 			mean += float64(v) / float64(len(part))
 			square += float64(v) * float64(v) / float64(len(part))
 		}
-		if float64(slices.Max(part)) > bound || float64(slices.Min(part)) < -bound || math.Abs(mean) > bound/5 || math.Abs(square*3/bound/bound-1) > 0.2 {
-			t.Errorf("%s: mean %g, mean square %g, up to %g; want uniform within ±%g", p.Name, mean, square, slices.Max(part), bound)
+		if float64(slices.Max(part)) > bound || float64(slices.Min(part)) < -bound || math.Abs(mean) > bound/5 ||
+			math.Abs(square*3/bound/bound-1) > 0.2 {
+			t.Errorf("%s: mean %g, mean square %g, up to %g; want uniform within ±%g", p.Name, mean, square,
+				slices.Max(part), bound)
 		}
 	}
 }

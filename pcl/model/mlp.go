@@ -10,14 +10,15 @@ type mlp struct {
 	hidden []int
 }
 
-// NewMLP returns fully connected layers of the given sizes with ReLU, followed by a linear classifier; without hidden layers
-// it is the classifier alone. NewMLP(784, []int{128, 64}, 62), with the key "mlp-784-[128 64]-62", is the paper's network of
-// PS-EMNIST (docs/protocol.md §2.2).
+// NewMLP returns fully connected layers of the given sizes with ReLU, followed by a linear
+// classifier; without hidden layers it is the classifier alone. NewMLP(784, []int{128, 64}, 62),
+// with the key "mlp-784-[128 64]-62", is the paper's network of PS-EMNIST (docs/protocol.md §2.2).
 func NewMLP(inputs int, hidden []int, outputs int) (Model, error) {
 	if inputs < 1 || outputs < 1 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
-	m := &mlp{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs}, slices.Clone(hidden)}
+	m := &mlp{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs},
+		slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {
 		if h < 1 {

@@ -26,12 +26,14 @@ func newProblem(t testing.TB) *problem {
 	r := rand.New(rand.NewPCG(2, 3))
 	return &problem{
 		net: net, theta: pcltest.Normal(r, net.Layout().Total), x: pcltest.Normal(r, batch*6),
-		targets: []tensor{ints(0, 3, 4, 2, 0), ints(0, 2, 0, 2, 0), ints(2, 5, 5, 3, 1), floats([]float64{.25, .25, .3, .2, 0}, batch)},
+		targets: []tensor{ints(0, 3, 4, 2, 0), ints(0, 2, 0, 2, 0), ints(2, 5, 5, 3, 1),
+			floats([]float64{.25, .25, .3, .2, 0}, batch)},
 	}
 }
 
 // run gives build the dual loss along v, the logits, and the nodes of θ's parts and of x.
-func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logits Dual, theta []*graph.Node, x *graph.Node) []*graph.Node) [][]float64 {
+func (p *problem) run(t testing.TB, theta, x, v []float64,
+	build func(loss, logits Dual, theta []*graph.Node, x *graph.Node) []*graph.Node) [][]float64 {
 	t.Helper()
 	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
 	return run(t, in, func(n []*graph.Node) []*graph.Node {
@@ -44,7 +46,8 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 
 // reference is the loss and the logits in plain Go.
 func (p *problem) reference(theta, x []float64) (loss float64, logits []float64) {
-	label, lo, hi, weight := p.targets[0].flat.([]int32), p.targets[1].flat.([]int32), p.targets[2].flat.([]int32), p.targets[3].flat.([]float64)
+	label, lo, hi, weight := p.targets[0].flat.([]int32), p.targets[1].flat.([]int32), p.targets[2].flat.([]int32),
+		p.targets[3].flat.([]float64)
 	for b := range batch {
 		h := x[6*b : 6*b+6]
 		for i, params := 0, p.net.Layout().Params; i < len(params); i += 2 {

@@ -4,7 +4,8 @@ import "github.com/gomlx/gomlx/core/graph"
 
 // Model is a network: a backbone followed by one linear classifier.
 type Model interface {
-	// Key names the architecture. Models with equal keys build the same graphs and share compiled programs.
+	// Key names the architecture. Models with equal keys build the same graphs and share compiled
+	// programs.
 	Key() string
 	// Layout describes the flat vectors of the parameters and of the running statistics.
 	Layout() *Layout
@@ -31,11 +32,11 @@ func (p *plan) Outputs() int    { return p.outputs }
 type Pass struct {
 	Params []Dual // in the order of Layout.Params
 	X      Dual   // the samples' pixels, [B, Inputs]
-	// Weight [B] is each sample's share in the statistics of the batch. It is 0 for padding, and the shares add up
-	// to 1.
+	// Weight [B] is each sample's share in the statistics of the batch. It is 0 for padding, and
+	// the shares add up to 1.
 	Weight *graph.Node
-	// Running are the running statistics to normalise with, in the order of Layout.Stats. If it is nil, the batch's
-	// own statistics are used.
+	// Running are the running statistics to normalise with, in the order of Layout.Stats. If it is
+	// nil, the batch's own statistics are used.
 	Running []*graph.Node
 
 	bfloat16 bool // whether products are in mixed precision, see [BFloat16]

@@ -2,9 +2,10 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// MaxPool takes the maximum of each 2×2 window of x [B,H,W,C], with stride 2; H and W must be even. If several
-// pixels of a window have the maximum, each gets an equal share of the derivative. GoMLX's own maximum gives each
-// of them all of it, so that an area of one colour would count up to four times.
+// MaxPool takes the maximum of each 2×2 window of x [B,H,W,C], with stride 2; H and W must be even.
+// If several pixels of a window have the maximum, each gets an equal share of the derivative.
+// GoMLX's own maximum gives each of them all of it, so that an area of one colour would count up to
+// four times.
 func MaxPool(x Dual) Dual {
 	d := x.Value.Shape().Dimensions
 	windows := lift(func(n *graph.Node) *graph.Node {
@@ -14,7 +15,8 @@ func MaxPool(x Dual) Dual {
 	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceSum(graph.Mul(n, share), 2, 4) }, windows)
 }
 
-// sharesOfMax returns 1/k at the k entries of each window that are equal to its maximum, and 0 elsewhere.
+// sharesOfMax returns 1/k at the k entries of each window that are equal to its maximum, and 0
+// elsewhere.
 func sharesOfMax(windows *graph.Node) *graph.Node {
 	windows = graph.StopGradient(windows)
 	largest := graph.ReduceAndKeep(windows, graph.ReduceMax, 2, 4)

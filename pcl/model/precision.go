@@ -5,9 +5,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// BFloat16 returns m with mixed precision. The factors and results of matrix products and convolutions, forward
-// and backward, are rounded to bfloat16, which has 8 significant bits. Parameters, normalisation, losses and
-// gradients stay in float32.
+// BFloat16 returns m with mixed precision. The factors and results of matrix products and
+// convolutions, forward and backward, are rounded to bfloat16, which has 8 significant bits.
+// Parameters, normalisation, losses and gradients stay in float32.
 func BFloat16(m Model) Model {
 	if m, ok := m.(mixed); ok {
 		return m

@@ -11,14 +11,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestBFloat16 compares the MLP's loss, gradient and tangent in mixed precision with those in full: near, but
-// not the same.
+// TestBFloat16 compares the MLP's loss, gradient and tangent in mixed precision with those in full:
+// near, but not the same.
 func TestBFloat16(t *testing.T) {
 	p := newProblem(t)
 	v := pcltest.Normal(rand.New(rand.NewPCG(5, 5)), len(p.theta))
 	all := func() [][]float64 {
 		return p.run(t, p.theta, p.x, v, func(loss, _ Dual, theta []*graph.Node, x *graph.Node) []*graph.Node {
-			return []*graph.Node{loss.Value, loss.Tangent, join(graph.Gradient(loss.Value, theta...)), graph.Gradient(loss.Tangent, x)[0]}
+			return []*graph.Node{loss.Value, loss.Tangent, join(graph.Gradient(loss.Value, theta...)),
+				graph.Gradient(loss.Tangent, x)[0]}
 		})
 	}
 	want := all()
@@ -34,7 +35,8 @@ func TestBFloat16(t *testing.T) {
 // TestBFloat16Convolution does so with a convolution, on the backend that compiles it.
 func TestBFloat16Convolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	in := []tensor{floats(pcltest.Normal(r, 2*8*8*3), 2, 8, 8, 3), floats(pcltest.Normal(r, 3*3*3*4), 3, 3, 3, 4), floats(pcltest.Normal(r, 2*8*8*4), 2, 8, 8, 4)}
+	in := []tensor{floats(pcltest.Normal(r, 2*8*8*3), 2, 8, 8, 3), floats(pcltest.Normal(r, 3*3*3*4), 3, 3, 3, 4),
+		floats(pcltest.Normal(r, 2*8*8*4), 2, 8, 8, 4)}
 	eval := func(p Pass) [][]float64 {
 		return compile(t, pcltest.Backend(t, backend.XLACPU), func(n []*graph.Node) []*graph.Node {
 			p.Params = []Dual{{Value: n[1]}}

@@ -6,14 +6,16 @@ import (
 	"github.com/parallelcl/parallelcl/internal/names"
 )
 
-// Sizes describe the network to make: the shape of a sample, the number of outputs, and the network's own settings.
+// Sizes describe the network to make: the shape of a sample, the number of outputs, and the
+// network's own settings.
 type Sizes struct {
 	Height, Width, Channels int // of an image; a vector has one row, and one channel
 	Outputs                 int
 	Hidden                  []int // widths of an MLP's hidden layers
 	StemChannels            int   // channels of a ResNet's stem and first stage; 0 stands for 64, as in the paper
-	// Release follows the code that the paper's authors released: convolutions of a ResNet have biases, and each block has an
-	// additional ReLU after its second normalisation, before the addition.
+	// Release follows the code that the paper's authors released: convolutions of a ResNet have
+	// biases, and each block has an additional ReLU after its second normalisation, before the
+	// addition.
 	Release bool
 }
 
@@ -28,8 +30,8 @@ func init() {
 	Register("resnet18", func(s Sizes) (Model, error) { return NewResNet18(s) })
 }
 
-// Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken;
-// a cell of a notebook that runs again replaces what it has registered.
+// Register makes a network known under a name, to [New] and the command line. It panics if the name
+// is empty or taken; a cell of a notebook that runs again replaces what it has registered.
 func Register(name string, make func(Sizes) (Model, error)) {
 	if make == nil {
 		panic("model: Register needs a constructor")
@@ -53,7 +55,8 @@ func New(name string, s Sizes) (Model, error) {
 	case m == nil:
 		return nil, fmt.Errorf("model %s: its constructor returned none", name)
 	case m.Inputs() != s.Inputs() || m.Outputs() != s.Outputs:
-		return nil, fmt.Errorf("model %s: it has %d inputs and %d outputs, want %d and %d", name, m.Inputs(), m.Outputs(), s.Inputs(), s.Outputs)
+		return nil, fmt.Errorf("model %s: it has %d inputs and %d outputs, want %d and %d", name, m.Inputs(), m.Outputs(),
+			s.Inputs(), s.Outputs)
 	}
 	return m, nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// A network of layers of GoMLX, which `pcl run --model wide` knows in a program that registers it and calls cli.Main.
+// A network of layers of GoMLX, which `pcl run --model wide` knows in a program that registers it
+// and calls cli.Main.
 func ExampleRegister() {
 	model.Register("wide", func(s model.Sizes) (model.Model, error) {
 		return model.NewScoped("wide", s.Inputs(), s.Outputs, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {

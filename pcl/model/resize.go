@@ -2,8 +2,9 @@ package model
 
 import "fmt"
 
-// Resizer is a model that can be built with another number of outputs. Only the classifier, the parameters after
-// Layout.Backbone, may depend on it, and the outputs must be the last dimension of each of these.
+// Resizer is a model that can be built with another number of outputs. Only the classifier, the
+// parameters after Layout.Backbone, may depend on it, and the outputs must be the last dimension of
+// each of these.
 type Resizer interface {
 	Model
 	WithOutputs(n int) (Model, error)

@@ -15,19 +15,22 @@ type resNet18 struct {
 	classifier int // index of its weights in Layout.Params; its bias comes next
 }
 
-// NewResNet18 returns a ResNet-18 for images whose height and width are even. It has a stem, which is a 3×3 convolution and a
-// 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a linear classifier. Each stage except
-// the first halves the sides of the image and doubles the channels. It is the paper's network for PS-CIFAR-100, with
-// Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}, and for PS-ImageNet-TINY (docs/protocol.md §2.2).
+// NewResNet18 returns a ResNet-18 for images whose height and width are even. It has a stem, which
+// is a 3×3 convolution and a 2×2 maximum, then four stages of two blocks each, then the mean over
+// the pixels, and a linear classifier. Each stage except the first halves the sides of the image
+// and doubles the channels. It is the paper's network for PS-CIFAR-100, with Sizes{Height: 32,
+// Width: 32, Channels: 3, Outputs: 100}, and for PS-ImageNet-TINY (docs/protocol.md §2.2).
 func NewResNet18(c Sizes) (Model, error) {
 	if c.StemChannels == 0 {
 		c.StemChannels = 64
 	}
 	switch {
 	case c.Height < 2 || c.Width < 2 || c.Height%2 != 0 || c.Width%2 != 0:
-		return nil, fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be even and positive", c.Height, c.Width)
+		return nil, fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be even and positive",
+			c.Height, c.Width)
 	case c.Channels < 1 || c.StemChannels < 1 || c.Outputs < 1:
-		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.StemChannels, c.Outputs)
+		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive",
+			c.Channels, c.StemChannels, c.Outputs)
 	}
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
@@ -54,7 +57,8 @@ func NewResNet18(c Sizes) (Model, error) {
 	return m, nil
 }
 
-// resnetKeyOf is the name of the architecture, for example "resnet18-32x32x3-64-100" or "resnet18-64x64x3-64-200-release".
+// resnetKeyOf is the name of the architecture, for example "resnet18-32x32x3-64-100" or
+// "resnet18-64x64x3-64-200-release".
 func resnetKeyOf(c Sizes) string {
 	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.StemChannels, c.Outputs)
 	if c.Release {

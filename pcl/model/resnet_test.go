@@ -20,8 +20,8 @@ func newResNet18(t testing.TB, c Sizes) Model {
 	return must.Get(NewResNet18(c))(t)
 }
 
-// TestResNet18Layout counts the parameters of the CIFAR-style ResNet-18 of 100 classes, 11.22 million in
-// the literature: convolutions, 2 for each normalised channel, and the classifier.
+// TestResNet18Layout counts the parameters of the CIFAR-style ResNet-18 of 100 classes, 11.22
+// million in the literature: convolutions, 2 for each normalised channel, and the classifier.
 func TestResNet18Layout(t *testing.T) {
 	c := Sizes{Height: 32, Width: 32, Channels: 3, Outputs: 100}
 	l := newResNet18(t, c).Layout()
@@ -29,7 +29,8 @@ func TestResNet18Layout(t *testing.T) {
 		t.Errorf("%d parameters, %d of the classifier, %d statistics", l.Total, l.Total-l.Backbone, l.StatsTotal)
 	}
 	c.Height, c.Width, c.Release = 64, 64, true
-	if m := newResNet18(t, c); m.Layout().Total != l.Total+4800 || m.Key() != "resnet18-64x64x3-64-100-release" || m.Inputs() != 64*64*3 {
+	if m := newResNet18(t, c); m.Layout().Total != l.Total+4800 || m.Key() != "resnet18-64x64x3-64-100-release" ||
+		m.Inputs() != 64*64*3 {
 		t.Errorf("%s: %d parameters, %d inputs", m.Key(), m.Layout().Total, m.Inputs())
 	}
 	names := map[string]bool{}
@@ -42,7 +43,8 @@ func TestResNet18Layout(t *testing.T) {
 			names[p.Name], at = true, at+p.Size()
 		}
 	}
-	for _, name := range []string{"stem/conv/weights", "layer1/0/conv1/weights", "layer4/1/norm2/scale", "layer2/0/shortcut/conv/weights", "layer2/0/shortcut/norm/variance"} {
+	for _, name := range []string{"stem/conv/weights", "layer1/0/conv1/weights", "layer4/1/norm2/scale",
+		"layer2/0/shortcut/conv/weights", "layer2/0/shortcut/norm/variance"} {
 		if !names[name] {
 			t.Errorf("no %s", name)
 		}
@@ -56,7 +58,8 @@ type resNetProblem struct {
 }
 
 func newResNetProblem(t testing.TB, release bool) *resNetProblem {
-	return problemOf(newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 2, StemChannels: 3, Outputs: 4, Release: release}))
+	return problemOf(newResNet18(t, Sizes{Height: 8, Width: 16, Channels: 2, StemChannels: 3, Outputs: 4,
+		Release: release}))
 }
 
 func problemOf(net Model) *resNetProblem {
@@ -68,12 +71,14 @@ func problemOf(net Model) *resNetProblem {
 		theta[i] = float64(v) + .1*r.NormFloat64()
 	}
 	return &resNetProblem{net, []tensor{
-		floats(theta, total), floats(pcltest.Normal(r, 6*net.Inputs()), 6, net.Inputs()), floats(pcltest.Normal(r, total), total),
+		floats(theta, total), floats(pcltest.Normal(r, 6*net.Inputs()), 6, net.Inputs()),
+		floats(pcltest.Normal(r, total), total),
 		ints(0, 3, 2, 2, 1, 0), ints(0, 2, 0, 2, 0, 0), ints(2, 4, 4, 3, 4, 1), floats([]float64{.2, .2, .2, .2, .2, 0}, 6),
 	}}
 }
 
-// build gives the loss, its tangent, gradient and pixel gradient along v, and the batch's statistics.
+// build gives the loss, its tangent, gradient and pixel gradient along v, and the batch's
+// statistics.
 func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
 	l := p.net.Layout()
 	parts, along := split(n[0], l.Params), split(n[2], l.Params)
@@ -185,8 +190,8 @@ func TestResNet18Padding(t *testing.T) {
 	}
 }
 
-// TestResNet18Running: with the batch's statistics as the running ones the logits are the same; with
-// others a sample's logits don't depend on its neighbours, and no statistics come out.
+// TestResNet18Running: with the batch's statistics as the running ones the logits are the same;
+// with others a sample's logits don't depend on its neighbours, and no statistics come out.
 func TestResNet18Running(t *testing.T) {
 	p := newResNetProblem(t, true)
 	l := p.net.Layout()

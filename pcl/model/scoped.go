@@ -22,22 +22,27 @@ type scopedNet struct {
 	frozen        []variable // those that are not trainable
 }
 
-// NewScoped returns a network whose backbone is a function of a GoMLX scope, so that any layer of GoMLX can be used. A linear
-// classifier follows it. backbone maps a batch of samples [B, inputs] to features [B, F]; it is called for each graph that is
-// built, and must build the same layers each time. name stands for what backbone does: networks with equal names and sizes
-// share compiled programs.
+// NewScoped returns a network whose backbone is a function of a GoMLX scope, so that any layer of
+// GoMLX can be used. A linear classifier follows it. backbone maps a batch of samples [B, inputs]
+// to features [B, F]; it is called for each graph that is built, and must build the same layers
+// each time. name stands for what backbone does: networks with equal names and sizes share compiled
+// programs.
 //
-// The trainable variables of the scope, which must be of type float32, become the parameters, and start as their
-// initialisers say. Variables that are not trainable keep the value that they begin with. For batch normalisation use
-// [ScopedBatchNorm]; GoMLX's own knows neither padding nor the learner's running statistics. Layers that draw random
-// numbers, such as dropout, are refused.
+// The trainable variables of the scope, which must be of type float32, become the parameters, and
+// start as their initialisers say. Variables that are not trainable keep the value that they begin
+// with. For batch normalisation use [ScopedBatchNorm]; GoMLX's own knows neither padding nor the
+// learner's running statistics. Layers that draw random numbers, such as dropout, are refused.
 //
-// The function has no tangents. Memory editing then takes the gradient of a gradient, which GoMLX has for most operations,
-// but not for convolutions and pooling: a learner with editing refuses such a network. One that is built from the layers of
-// this package ([Pass.Dense], [Layout.AddConvolution], …) can be edited.
-func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (Model, error) {
+// The function has no tangents. Memory editing then takes the gradient of a gradient, which GoMLX
+// has for most operations, but not for convolutions and pooling: a learner with editing refuses
+// such a network. One that is built from the layers of this package ([Pass.Dense],
+// [Layout.AddConvolution], …) can be edited.
+func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (Model,
+	error) {
 	if name == "" || inputs < 1 || outputs < 1 || backbone == nil {
-		return nil, fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name, inputs, outputs)
+		return nil,
+			fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name,
+				inputs, outputs)
 	}
 	m := &scopedNet{plan: plan{inputs: inputs, outputs: outputs}, name: name, backbone: backbone}
 	variables, features, err := m.trace(0)
@@ -71,14 +76,16 @@ func (m *scopedNet) take(v variable) error {
 		m.layout.addStat(name, v.values[0], len(v.values))
 		m.stats = append(m.stats, v.path)
 	case v.changed:
-		return fmt.Errorf("it is not trainable, and the backbone changes it: for batch normalisation use model.ScopedBatchNorm")
+		return fmt.Errorf("it is not trainable, and the backbone changes it: for batch normalisation use " +
+			"model.ScopedBatchNorm")
 	default:
 		m.frozen = append(m.frozen, v)
 	}
 	return nil
 }
 
-// named is the key: the name and sizes of the network, and a hash of the values that are not trained.
+// named is the key: the name and sizes of the network, and a hash of the values that are not
+// trained.
 func (m *scopedNet) named() string {
 	key := fmt.Sprintf("scoped-%s-%d-%d-%d", m.name, m.inputs, m.layout.Backbone, m.outputs)
 	if len(m.frozen) == 0 {
@@ -98,8 +105,8 @@ func (m *scopedNet) WithOutputs(n int) (Model, error) {
 	return NewScoped(m.name, m.inputs, n, m.backbone)
 }
 
-// Forward maps samples [B, inputs] to the backbone's features [B, F] and logits [B, outputs], neither of which has
-// tangents.
+// Forward maps samples [B, inputs] to the backbone's features [B, F] and logits [B, outputs],
+// neither of which has tangents.
 func (m *scopedNet) Forward(p Pass) Output {
 	if p.bfloat16 {
 		panic(fmt.Errorf("model: network %s cannot be computed in bfloat16: its layers choose their own precision", m.name))
@@ -121,9 +128,10 @@ func (m *scopedNet) Forward(p Pass) Output {
 	return out
 }
 
-// bind gives the scope's variables the values of this pass, in graph g. A variable's value in a graph is found by its
-// path. GoMLX would make it an input of the graph; that it is a constant first, of which nothing is left when the value
-// is replaced, keeps the inputs those of the program.
+// bind gives the scope's variables the values of this pass, in graph g. A variable's value in a
+// graph is found by its path. GoMLX would make it an input of the graph; that it is a constant
+// first, of which nothing is left when the value is replaced, keeps the inputs those of the
+// program.
 func (m *scopedNet) bind(g *graph.Graph, p Pass) {
 	set := func(path string, value *graph.Node) {
 		store := gomlx.NewStore().WithVariableAsConst(true)
@@ -154,7 +162,9 @@ func (m *scopedNet) check(store *gomlx.Store) {
 		known := slices.Contains(m.params, v.Path()) || slices.Contains(m.stats, v.Path()) ||
 			slices.ContainsFunc(m.frozen, func(f variable) bool { return f.path == v.Path() })
 		if !known {
-			panic(fmt.Errorf("model: network %s: the backbone made variable %s, which it had not made when it was first called: it must build the same layers each time", m.name, v.Path()))
+			panic(
+				fmt.Errorf("model: network %s: the backbone made variable %s, which it had not made when it was first called: it "+
+					"must build the same layers each time", m.name, v.Path()))
 		}
 	}
 }

@@ -60,8 +60,8 @@ func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) 
 	return must.Get(NewScoped(name, 6, 5, backbone))(t)
 }
 
-// TestScopedMLP: the same parameters give the same features, logits, gradients, and second derivatives as those of the
-// built-in network, to the last bits.
+// TestScopedMLP: the same parameters give the same features, logits, gradients, and second
+// derivatives as those of the built-in network, to the last bits.
 func TestScopedMLP(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		p := newProblem(t)
@@ -96,10 +96,11 @@ func TestScopedMLP(t *testing.T) {
 	})
 }
 
-// TestScopedNetworks compares the gradients of networks by all parameters, and the derivatives that editing needs, with
-// central differences. Padding has no influence.
+// TestScopedNetworks compares the gradients of networks by all parameters, and the derivatives that
+// editing needs, with central differences. Padding has no influence.
 func TestScopedNetworks(t *testing.T) {
-	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"tokens": tokens, "patches": patchesOf, "convolved": convolved} {
+	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"tokens": tokens,
+		"patches": patchesOf, "convolved": convolved} {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t)
 			net := scoped(t, name, backbone)
@@ -113,7 +114,8 @@ func TestScopedNetworks(t *testing.T) {
 			in := append([]tensor{floats(theta, len(theta)), floats(p.x, batch, 6), floats(along, len(along))}, p.targets...)
 			eval := compile(t, pcltest.Backend(t, backend.Go), func(n []*graph.Node) []*graph.Node {
 				parts := split(n[0], layout.Params)
-				loss := meanEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, targetsOf(n[3:])).Value
+				loss := meanEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits,
+					targetsOf(n[3:])).Value
 				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(join(graph.Gradient(loss, parts...)), n[2]))}
 			})
 			const h = 1e-5
@@ -136,7 +138,8 @@ func TestScopedNetworks(t *testing.T) {
 				return
 			}
 			edit := run(t, in, func(n []*graph.Node) []*graph.Node {
-				return []*graph.Node{pixelGradient(net, split(n[0], layout.Params), split(n[2], layout.Params), n[1], targetsOf(n[3:]))}
+				return []*graph.Node{pixelGradient(net, split(n[0], layout.Params), split(n[2], layout.Params), n[1],
+					targetsOf(n[3:]))}
 			})[0]
 			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
 			pcltest.Within(t, "the second derivative", 1e-6, []float64{dot(edit, change)}, by)
@@ -157,7 +160,8 @@ func TestScopedFrozen(t *testing.T) {
 	with := func(value float32) Model {
 		return scoped(t, "frozen", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 			factor := scope.VariableWithValue("factor", []float32{value}).SetTrainable(false)
-			return nn.DenseWithBias(scope, graph.Mul(x, graph.ExpandAxes(graph.ConvertDType(factor.NodeValue(x), x.DType()), 0)), 4)
+			return nn.DenseWithBias(scope, graph.Mul(x, graph.ExpandAxes(graph.ConvertDType(factor.NodeValue(x), x.DType()), 0)),
+				4)
 		})
 	}
 	one, two := with(1), with(2)
@@ -171,7 +175,8 @@ func TestScopedFrozen(t *testing.T) {
 	x := pcltest.Normal(rand.New(rand.NewPCG(1, 2)), batch*6)
 	features := func(m Model, x []float64) []float64 {
 		return run(t, []tensor{floats(theta, len(theta)), floats(x, batch, 6)}, func(n []*graph.Node) []*graph.Node {
-			return []*graph.Node{m.Forward(Pass{Params: duals(split(n[0], m.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
+			return []*graph.Node{m.Forward(Pass{Params: duals(split(n[0], m.Layout().Params)), X: Dual{Value: n[1]}}).
+				Features.Value}
 		})[0]
 	}
 	pcltest.Within(t, "features of twice the input", 1e-12, features(two, x), features(one, moved(x, 1, x))...)
@@ -213,11 +218,14 @@ func TestScopedRefuses(t *testing.T) {
 		return nn.DenseWithBias(scope.In("layer%d", calls), x, 4)
 	})
 	inputs := []program.Input{
-		{Name: "theta", Shape: shapes.Make(dtypes.Float32, moody.Layout().Total)}, {Name: "x", Shape: shapes.Make(dtypes.Float32, batch, 6)},
+		{Name: "theta", Shape: shapes.Make(dtypes.Float32, moody.Layout().Total)},
+		{Name: "x", Shape: shapes.Make(dtypes.Float32, batch, 6)},
 	}
-	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(atomic.Int64), "moody", inputs, func(n []*graph.Node) []*graph.Node {
-		return []*graph.Node{moody.Forward(Pass{Params: duals(split(n[0], moody.Layout().Params)), X: Dual{Value: n[1]}}).Features.Value}
-	})
+	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(atomic.Int64), "moody", inputs,
+		func(n []*graph.Node) []*graph.Node {
+			return []*graph.Node{moody.Forward(Pass{Params: duals(split(n[0], moody.Layout().Params)), X: Dual{Value: n[1]}}).
+				Features.Value}
+		})
 	if err == nil {
 		t.Errorf("other layers in another graph: %v", err)
 	}

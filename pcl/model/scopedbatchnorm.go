@@ -18,8 +18,9 @@ func isStatistic(name string) bool { return name == runningMean || name == runni
 // sampleShares is the graph's parameter with Pass.Weight.
 const sampleShares = "/parallelcl_sample_shares"
 
-// ScopedBatchNorm is batch normalisation over the last axis of x [B, …, C], for the backbone of a [NewScoped] network. Like
-// the networks of this package it leaves padding out of the batch's statistics, and lets the learner average them.
+// ScopedBatchNorm is batch normalisation over the last axis of x [B, …, C], for the backbone of a
+// [NewScoped] network. Like the networks of this package it leaves padding out of the batch's
+// statistics, and lets the learner average them.
 func ScopedBatchNorm(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	g, shape := x.Graph(), x.Shape()
 	channels := shape.Dimensions[shape.Rank()-1]

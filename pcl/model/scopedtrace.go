@@ -25,8 +25,9 @@ type variable struct {
 	values    []float32 // its initial values; nil if it is not of type float32
 }
 
-// trace calls the backbone once to find its variables, their initial values for a seed, and the number of features. It
-// uses the pure-Go backend, so that a seed means the same values whichever backend trains.
+// trace calls the backbone once to find its variables, their initial values for a seed, and the
+// number of features. It uses the pure-Go backend, so that a seed means the same values whichever
+// backend trains.
 func (m *scopedNet) trace(seed int64) (found []variable, features int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -59,7 +60,9 @@ func (m *scopedNet) trace(seed int64) (found []variable, features int, err error
 		changed[v.Path()] = v.ChangedInGraph(g)
 	}
 	if changed["/"+gomlx.RNGStateVariableName] {
-		return nil, 0, fmt.Errorf("its backbone draws random numbers, as dropout does: that cannot be used, since a step could not be repeated")
+		return nil, 0,
+			fmt.Errorf("its backbone draws random numbers, as dropout does: that cannot be used, since a step could not be " +
+				"repeated")
 	}
 	if err := store.InitializeVariables(backend, nil); err != nil {
 		return nil, 0, err
@@ -68,7 +71,8 @@ func (m *scopedNet) trace(seed int64) (found []variable, features int, err error
 		if v.Path() == "/"+gomlx.RNGStateVariableName {
 			continue // of the initialisers
 		}
-		one := variable{path: v.Path(), dtype: v.DType(), dims: v.Shape().Dimensions, trainable: v.Trainable, changed: changed[v.Path()]}
+		one := variable{path: v.Path(), dtype: v.DType(), dims: v.Shape().Dimensions, trainable: v.Trainable,
+			changed: changed[v.Path()]}
 		one.statistic = !v.Trainable && isStatistic(path.Base(v.Path()))
 		if one.dtype == dtypes.Float32 {
 			if one.values, err = tensors.CopyFlatData[float32](v.MustValue()); err != nil {

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// mostEntries bounds the parameters and statistics of a network, and the values of a sample: more than any machine
-// holds, and few enough that no size overflows.
+// mostEntries bounds the parameters and statistics of a network, and the values of a sample: more
+// than any machine holds, and few enough that no size overflows.
 const mostEntries = 1 << 40
 
-// checkLayout returns an error if a network has too many parameters. Its own counts may have overflowed.
+// checkLayout returns an error if a network has too many parameters. Its own counts may have
+// overflowed.
 func checkLayout(key string, l *Layout) error {
 	n := 0.0
 	for _, p := range slices.Concat(l.Params, l.Stats) {

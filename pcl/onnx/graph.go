@@ -7,7 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// graph collects the nodes and constants of a file. Images within it have their channels first, as ONNX wants them.
+// graph collects the nodes and constants of a file. Images within it have their channels first, as
+// ONNX wants them.
 type graph struct {
 	network   Network
 	layout    *model.Layout
@@ -78,7 +79,8 @@ func (g *graph) ReLU(x model.Value) model.Value { return g.node("Relu", []model.
 func (g *graph) Add(a, b model.Value) model.Value { return g.node("Add", []model.Value{a, b}) }
 
 func (g *graph) Images(x model.Value, height, width, channels int) model.Value {
-	shape := g.constant(fmt.Sprintf("shape %d %d %d", height, width, channels), []int{4}, []int64{-1, int64(height), int64(width), int64(channels)})
+	shape := g.constant(fmt.Sprintf("shape %d %d %d", height, width, channels), []int{4},
+		[]int64{-1, int64(height), int64(width), int64(channels)})
 	return g.node("Transpose", []model.Value{g.node("Reshape", []model.Value{x, shape})}, ints("perm", 0, 3, 1, 2))
 }
 
@@ -98,7 +100,8 @@ func (g *graph) Convolution(x model.Value, weights, bias, stride int) model.Valu
 		inputs = append(inputs, g.parameter(bias))
 	}
 	margin := size / 2
-	return g.node("Conv", inputs, ints("kernel_shape", size, size), ints("strides", stride, stride), ints("pads", margin, margin, margin, margin))
+	return g.node("Conv", inputs, ints("kernel_shape", size, size), ints("strides", stride, stride),
+		ints("pads", margin, margin, margin, margin))
 }
 
 func (g *graph) BatchNorm(x model.Value, scale, shift, mean, variance int, epsilon float32) model.Value {
@@ -117,7 +120,8 @@ func (g *graph) AveragePool(x model.Value) model.Value {
 // unit divides each row by its length, or by the least one if it is shorter.
 func (g *graph) unit(x model.Value) model.Value {
 	squares := g.node("ReduceSumSquare", []model.Value{x}, ints("axes", 1), integer("keepdims", 1))
-	length := g.node("Sqrt", []model.Value{g.node("Max", []model.Value{squares, g.constant("least square", nil, []float32{1e-24})})})
+	length := g.node("Sqrt", []model.Value{
+		g.node("Max", []model.Value{squares, g.constant("least square", nil, []float32{1e-24})})})
 	return g.node("Div", []model.Value{x, length})
 }
 
@@ -165,5 +169,6 @@ func (g *graph) distances(features model.Value, width int) model.Value {
 	f := g.unit(features)
 	products := g.node("MatMul", []model.Value{f, g.constant("twice the means", []int{width, outputs}, double)})
 	own := g.node("ReduceSumSquare", []model.Value{f}, ints("axes", 1), integer("keepdims", 1))
-	return g.node("Sub", []model.Value{g.node("Sub", []model.Value{products, own}), g.constant("squares of the means", []int{outputs}, squares)})
+	return g.node("Sub", []model.Value{g.node("Sub", []model.Value{products, own}),
+		g.constant("squares of the means", []int{outputs}, squares)})
 }

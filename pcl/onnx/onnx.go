@@ -1,9 +1,9 @@
-// Package onnx writes trained networks as ONNX files, which ONNX Runtime and many other programs run. Begin with
-// [Network.Write].
+// Package onnx writes trained networks as ONNX files, which ONNX Runtime and many other programs
+// run. Begin with [Network.Write].
 //
-// GoMLX can write graphs as ONNX too (package ml/model/onnx), but only with a build tag, and with its ONNX backend, which
-// needs the library of ONNX Runtime. The networks here consist of few operations, so that their files are written
-// directly.
+// GoMLX can write graphs as ONNX too (package ml/model/onnx), but only with a build tag, and with
+// its ONNX backend, which needs the library of ONNX Runtime. The networks here consist of few
+// operations, so that their files are written directly.
 package onnx
 
 import (
@@ -21,19 +21,20 @@ type Network struct {
 	Parameters []float32   // in the order of Layout.Params
 	Statistics []float32   // in the order of Layout.Stats
 	Scores     model.Scores
-	// Means, if set, has an entry for each output: the mean of the features of its class, of length 1, or nil. They give
-	// the file the output "scores".
+	// Means, if set, has an entry for each output: the mean of the features of its class, of length
+	// 1, or nil. They give the file the output "scores".
 	Means    [][]float32
 	Metadata map[string]string
 }
 
-// Names of a file's input and outputs. Each has a row for each sample, of which there may be any number.
+// Names of a file's input and outputs. Each has a row for each sample, of which there may be any
+// number.
 const (
 	inputName    = "x"        // the values of the samples, as in training: [N, inputs]
 	logitsName   = "logits"   // [N, outputs]
 	featuresName = "features" // [N, F], the classifier's input
-	// The scores are −d², where d is the distance of the features, of length 1, from the mean of each output's class; −∞ for
-	// outputs without a mean.
+	// The scores are −d², where d is the distance of the features, of length 1, from the mean of
+	// each output's class; −∞ for outputs without a mean.
 	scoresName = "scores"
 )
 

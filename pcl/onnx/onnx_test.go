@@ -72,14 +72,16 @@ func TestFile(t *testing.T) {
 	if got := strings.Join(ops, " "); got != want {
 		t.Errorf("operations %s, want %s", got, want)
 	}
-	if want := []string{"dense1/weights", "dense1/bias", "classifier/weights", "classifier/bias", "least square", "twice the means", "squares of the means"}; !slices.Equal(names, want) {
+	if want := []string{"dense1/weights", "dense1/bias", "classifier/weights", "classifier/bias", "least square",
+		"twice the means", "squares of the means"}; !slices.Equal(names, want) {
 		t.Errorf("constants %q, want %q", names, want)
 	}
 	if out := fields(t, g, graphOutput); len(out) != 3 || string(fields(t, out[2], infoName)[0]) != scoresName {
 		t.Errorf("%d outputs", len(out))
 	}
 	entries := fields(t, file, modelMetadata)
-	if len(entries) != 2 || string(fields(t, entries[0], entryKey)[0]) != "a" || string(fields(t, entries[0], entryValue)[0]) != "1" {
+	if len(entries) != 2 || string(fields(t, entries[0], entryKey)[0]) != "a" ||
+		string(fields(t, entries[0], entryValue)[0]) != "1" {
 		t.Errorf("metadata %q", entries)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and
-// 1e-7. With weight decay it is AdamW (Loshchilov & Hutter 2019, Algorithm 2): each step also multiplies θ by 1 − γλ.
+// Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for
+// 0.9, 0.999 and 1e-7. With weight decay it is AdamW (Loshchilov & Hutter 2019, Algorithm 2): each
+// step also multiplies θ by 1 − γλ.
 type Adam struct {
 	LR          float64 `param:"lr,required" range:"float32 (0,inf)" default:"0.003"` // step size γ
 	Beta1       float64 `param:"beta1" default:"0.9" range:"[0,1)"`
@@ -48,7 +49,8 @@ func (o Adam) Scalars(t int) []float32 {
 	}
 }
 
-// Step implements [Optimizer]. The state after θ is m and v, the moving averages of the direction and of its square.
+// Step implements [Optimizer]. The state after θ is m and v, the moving averages of the direction
+// and of its square.
 func (o Adam) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	o = o.withDefaults()
 	theta, m, v := state[0], state[1], state[2]

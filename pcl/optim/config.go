@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam] and
-// [SGD], which say what is allowed.
+// Config describes an optimiser in a configuration file. Its settings beside the schedule are those
+// of [Adam] and [SGD], which say what is allowed.
 type Config struct {
 	Name        string   `json:"name" param:"name,required" default:"adam" flag:"optimizer" doc:"optimiser: adam, adamw or sgd"`
 	LR          float64  `json:"lr" param:"lr,required" default:"0.003" flag:"lr" doc:"learning rate"`

@@ -28,17 +28,21 @@ func sixSteps(t *testing.T, b *backend.Backend, o optim.Optimizer) []float64 {
 }
 
 // descend makes six steps from theta.
-func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float32, d func(step int) []float32) []float64 {
+func descend(t *testing.T, b *backend.Backend, o optim.Optimizer, theta []float32,
+	d func(step int) []float32) []float64 {
 	t.Helper()
 	if err := optim.Check(o); err != nil {
 		t.Fatal(err)
 	}
 	vector := shapes.Make(dtypes.Float32, len(theta))
-	in := []program.Input{{Name: "d", Shape: vector}, {Name: "scalars", Shape: shapes.Make(dtypes.Float32, len(o.Scalars(1)))}, {Name: "theta", Shape: vector}}
+	in := []program.Input{{Name: "d", Shape: vector},
+		{Name: "scalars", Shape: shapes.Make(dtypes.Float32, len(o.Scalars(1)))}, {Name: "theta", Shape: vector}}
 	for _, name := range o.State() {
 		in = append(in, program.Input{Name: name, Shape: vector})
 	}
-	p, err := program.Compile(b.Backend, new(atomic.Int64), "step", in, func(n []*graph.Node) []*graph.Node { return o.Step(n[2:], n[0], n[1]) })
+	p, err := program.Compile(b.Backend, new(atomic.Int64), "step", in, func(n []*graph.Node) []*graph.Node {
+		return o.Step(n[2:], n[0], n[1])
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +74,12 @@ func TestAgainstPyTorch(t *testing.T) {
 		}{
 			{optim.Config{Name: "sgd"}, []float64{0.29, -0.925, 2.0}},
 			{optim.Config{Name: "sgd", Momentum: .9}, []float64{0.0046721, -0.71277325, 2.1553643}},
-			{optim.Config{Name: "sgd", Momentum: .9, Nesterov: true, WeightDecay: .01}, []float64{-0.164355798266, -0.646969836466, 2.09378794611}},
+			{optim.Config{Name: "sgd", Momentum: .9, Nesterov: true, WeightDecay: .01},
+				[]float64{-0.164355798266, -0.646969836466, 2.09378794611}},
 			{optim.Config{Name: "sgd", WeightDecay: .01}, []float64{0.287357140217, -0.91928955536, 1.98782037954}},
 			{optim.Config{Name: "adam"}, []float64{-0.0827260289005, -0.456470333496, 2.13823134562}},
-			{optim.Config{Name: "adamw", WeightDecay: .05, Epsilon: 1e-8}, []float64{-0.0902775239002, -0.434051883578, 2.07605485047}},
+			{optim.Config{Name: "adamw", WeightDecay: .05, Epsilon: 1e-8},
+				[]float64{-0.0902775239002, -0.434051883578, 2.07605485047}},
 		} {
 			c.config.LR = .1
 			o, err := c.config.New()
@@ -98,20 +104,23 @@ func TestSchedule(t *testing.T) {
 		{optim.Schedule{}, []float64{1, 1, 1}},
 		{optim.Schedule{Warmup: 3}, []float64{.25, .5, .75, 1, 1}},
 		{optim.Schedule{Kind: "linear", Steps: 4, Floor: .2}, []float64{1, .8, .6, .4, .2, .2}},
-		{optim.Schedule{Kind: "cosine", Steps: 4, Floor: .5}, []float64{1, .5 + .25*(1+math.Sqrt(.5)), .75, .5 + .25*(1-math.Sqrt(.5)), 1}},
+		{optim.Schedule{Kind: "cosine", Steps: 4, Floor: .5},
+			[]float64{1, .5 + .25*(1+math.Sqrt(.5)), .75, .5 + .25*(1-math.Sqrt(.5)), 1}},
 		{optim.Schedule{Kind: "step", Steps: 2, Factor: .5, Floor: .2, Warmup: 1}, []float64{.5, 1, 1, .5, .5, .25, .25, .2}},
 	} {
 		if err := optim.Check(optim.Scheduled{Optimizer: optim.SGD{LR: 1}, Schedule: c.s}); err != nil {
 			t.Errorf("%+v: %v", c.s, err)
 		}
 		for i, want := range c.want {
-			if got := float64(optim.Scheduled{Optimizer: optim.SGD{LR: 1}, Schedule: c.s}.Scalars(i + 1)[0]); math.Abs(got-want) > 1e-7 {
+			if got := float64(optim.Scheduled{Optimizer: optim.SGD{LR: 1}, Schedule: c.s}.Scalars(i + 1)[0]); math.Abs(
+				got-want) > 1e-7 {
 				t.Errorf("%+v: the factor of step %d is %g, want %g", c.s, i+1, got, want)
 			}
 		}
 	}
 	o := optim.Scheduled{Optimizer: optim.SGD{LR: .1}, Schedule: optim.Schedule{Kind: "step", Steps: 3, Factor: 1e-9}}
-	// After three steps next to nothing is added: directions 0.1·(1+2+3), −0.3·3+0.05·6, −0.7+0.7−0.7.
+	// After three steps next to nothing is added: directions 0.1·(1+2+3), −0.3·3+0.05·6,
+	// −0.7+0.7−0.7.
 	for i, want := range []float64{.5 - .06, -1 + .06, 2 + .07} {
 		if got := sixSteps(t, pcltest.Backend(t, backend.Go), o)[i]; math.Abs(got-want) > 1e-6 {
 			t.Errorf("entry %d is %g, want %g", i, got, want)
@@ -149,8 +158,8 @@ func TestScheduledNothing(t *testing.T) {
 	}
 }
 
-// TestBeyondFloat32: settings that are positive numbers, but 0 or infinite in float32, are refused. Adam's ε of 1e-50 made
-// a NaN of each parameter whose derivative is 0.
+// TestBeyondFloat32: settings that are positive numbers, but 0 or infinite in float32, are refused.
+// Adam's ε of 1e-50 made a NaN of each parameter whose derivative is 0.
 func TestBeyondFloat32(t *testing.T) {
 	refused := func(c optim.Config) error {
 		if c.LR == 0 {
@@ -206,7 +215,8 @@ func (c constant) Scalars(int) []float32 { return c.scalars }
 
 // TestScheduleLeavesScalars: a schedule does not change what its optimiser returns.
 func TestScheduleLeavesScalars(t *testing.T) {
-	o := optim.Scheduled{Optimizer: constant{scalars: []float32{8}}, Schedule: optim.Schedule{Kind: "step", Steps: 1, Factor: 0.5}}
+	o := optim.Scheduled{Optimizer: constant{scalars: []float32{8}},
+		Schedule: optim.Schedule{Kind: "step", Steps: 1, Factor: 0.5}}
 	for step, want := range []float32{8, 4, 2} {
 		if got := o.Scalars(step + 1)[0]; got != want {
 			t.Errorf("step %d has the step size %g, want %g", step+1, got, want)

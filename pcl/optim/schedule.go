@@ -9,14 +9,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Scheduled is an optimiser whose step size is multiplied by a factor that changes from step to step.
+// Scheduled is an optimiser whose step size is multiplied by a factor that changes from step to
+// step.
 type Scheduled struct {
 	Optimizer
 	Schedule Schedule
 }
 
-// Schedule says how the step size changes. As tasks may arrive at any time, training has no end known in advance: a
-// schedule either stays at its Floor in the end, or begins again.
+// Schedule says how the step size changes. As tasks may arrive at any time, training has no end
+// known in advance: a schedule either stays at its Floor in the end, or begins again.
 type Schedule struct {
 	// Kind says how:
 	//   - linear: falls from 1 to Floor in Steps steps, and stays there.
@@ -68,7 +69,8 @@ func (s Schedule) at(t int) float64 {
 	return 1
 }
 
-// Scalars returns those of the optimiser, of which the first, the step size, is multiplied by the factor of step t.
+// Scalars returns those of the optimiser, of which the first, the step size, is multiplied by the
+// factor of step t.
 func (o Scheduled) Scalars(t int) []float32 {
 	scalars := slices.Clone(o.Optimizer.Scalars(t))
 	scalars[0] = float32(float64(scalars[0]) * o.Schedule.at(t))

@@ -6,8 +6,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// SGD is gradient descent, θ ← θ − γd. With momentum it is v ← μv + d and θ ← θ − γv, or θ ← θ − γ(d + μv) in
-// Nesterov's form, as in PyTorch. Weight decay adds λθ to d.
+// SGD is gradient descent, θ ← θ − γd. With momentum it is v ← μv + d and θ ← θ − γv, or θ ← θ −
+// γ(d + μv) in Nesterov's form, as in PyTorch. Weight decay adds λθ to d.
 type SGD struct {
 	LR          float64 `param:"lr,required" default:"0.003" range:"float32 (0,inf)"` // step size γ
 	Momentum    float64 `param:"momentum" default:"0" range:"[0,1)"`                  // μ

@@ -20,10 +20,12 @@ func decodes(t reflect.Type) bool {
 
 // isText says whether a type reads and writes itself as a text.
 func isText(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) &&
+		t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// textOf is a value as the text that it writes; ok is false for other types, and for values that have no text.
+// textOf is a value as the text that it writes; ok is false for other types, and for values that
+// have no text.
 func textOf(v reflect.Value) (text string, ok bool) {
 	if !v.IsValid() || !isText(v.Type()) {
 		return "", false
@@ -52,7 +54,8 @@ func valueOf(v reflect.Value) any {
 	return v.Interface()
 }
 
-// decode turns a value from TOML, JSON, the command line or Go into one of the field's type that is allowed.
+// decode turns a value from TOML, JSON, the command line or Go into one of the field's type that is
+// allowed.
 func (p Param) decode(x any) (v reflect.Value, err error) {
 	v = reflect.New(p.kind).Elem()
 	if isText(p.kind) {
@@ -136,7 +139,8 @@ func decodeInts(v reflect.Value, x any) error {
 	return nil
 }
 
-// checkGiven is check for a value that was given, which may not be a zero that the field could not tell from the default.
+// checkGiven is check for a value that was given, which may not be a zero that the field could not
+// tell from the default.
 func (p Param) checkGiven(v reflect.Value) error {
 	if v.IsZero() && !p.pointer && !p.required && !reflect.DeepEqual(valueOf(v), p.Default) {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// interval is the range of a number: a text such as "[0,1)" or "whole [1,1e9]". Without a text it is all finite numbers;
-// infinity is in range where the text has "inf]". An end may be "pi". "float32 (0,inf)" are the numbers above 0 that keep
-// their digits in float32.
+// interval is the range of a number: a text such as "[0,1)" or "whole [1,1e9]". Without a text it
+// is all finite numbers; infinity is in range where the text has "inf]". An end may be "pi".
+// "float32 (0,inf)" are the numbers above 0 that keep their digits in float32.
 type interval struct {
 	text         string
 	whole        bool
@@ -45,8 +45,8 @@ func parseEnd(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// CheckRange returns an error if a number is outside a range, written as in the tag "range". An empty range takes every finite
-// number.
+// CheckRange returns an error if a number is outside a range, written as in the tag "range". An
+// empty range takes every finite number.
 func CheckRange(x float64, within string) error {
 	i, err := parseInterval(within)
 	if err != nil {

@@ -5,13 +5,15 @@
 //		Gamma      *float64 `param:"gamma" default:"0.1" range:"[0,1e6]" doc:"length of the virtual step"`
 //	}
 //
-// are what the command line, TOML and JSON call them, their defaults, ranges, choices and documentation. A field is a
-// float64, an int or []int (with a whole range), a uint64, a bool, a string, a map[string]any or of a type of kind string, or it has a type that
-// reads and writes itself as a text (encoding.TextUnmarshaler on its pointer, encoding.TextMarshaler on itself), which then
-// says what is allowed. A field that is itself a struct is a table, whose parameters have names such as "optimizer.lr".
+// are what the command line, TOML and JSON call them, their defaults, ranges, choices and
+// documentation. A field is a float64, an int or []int (with a whole range), a uint64, a bool, a
+// string, a map[string]any or of a type of kind string, or it has a type that reads and writes
+// itself as a text (encoding.TextUnmarshaler on its pointer, encoding.TextMarshaler on itself),
+// which then says what is allowed. A field that is itself a struct is a table, whose parameters
+// have names such as "optimizer.lr".
 //
-// A zero value stands for the default. Where zero is a choice of its own, the field is a pointer (new(0.0)), or its name
-// ends in ",required": then zero means zero.
+// A zero value stands for the default. Where zero is a choice of its own, the field is a pointer
+// (new(0.0)), or its name ends in ",required": then zero means zero.
 package params
 
 import (
@@ -38,9 +40,10 @@ type Param struct {
 	index    []int        // of the field
 }
 
-// Of lists the parameters of a struct, or of the struct that a pointer points to, including those of embedded structs. It
-// panics if two parameters have one name, if a field is not exported or has a type that the package's comment does not
-// list, if a default is out of range, or if a tag cannot be read.
+// Of lists the parameters of a struct, or of the struct that a pointer points to, including those
+// of embedded structs. It panics if two parameters have one name, if a field is not exported or has
+// a type that the package's comment does not list, if a default is out of range, or if a tag cannot
+// be read.
 func Of(declaration any) []Param {
 	return slices.Clone(listOf(structType(declaration)))
 }
@@ -110,7 +113,8 @@ func (p *Param) read(f reflect.StructField) (err error) {
 		p.kind = f.Type.Elem()
 	}
 	if !decodes(p.kind) {
-		return fmt.Errorf("the field has the type %s; want float64, int, []int, uint64, bool, string, one that is read from a text, a pointer to one of them, a map or a struct", f.Type)
+		return fmt.Errorf("the field has the type %s; want float64, int, []int, uint64, bool, string, one that is read "+
+			"from a text, a pointer to one of them, a map or a struct", f.Type)
 	}
 	if (p.kind.Kind() == reflect.Int || p.kind.Kind() == reflect.Slice) && !p.within.whole {
 		return fmt.Errorf("the range is not whole, as that of an int")
@@ -125,15 +129,17 @@ func (p *Param) read(f reflect.StructField) (err error) {
 	return nil
 }
 
-// Set gives the named parameters of the struct that a pointer points to new values, and leaves the others as they are. Values
-// may come from Go, TOML, JSON or the command line. Those of a table may also be given as one map under the table's name. A
-// map is merged into the map that the field has. After an error nothing has changed.
+// Set gives the named parameters of the struct that a pointer points to new values, and leaves the
+// others as they are. Values may come from Go, TOML, JSON or the command line. Those of a table may
+// also be given as one map under the table's name. A map is merged into the map that the field has.
+// After an error nothing has changed.
 func Set(pointer any, values map[string]any) error { return write(pointer, values, false) }
 
 // Decode is [Set] that also puts the defaults in place of zero values, and checks all parameters.
 func Decode(pointer any, values map[string]any) error { return write(pointer, values, true) }
 
-// Fill puts the defaults in place of zero values. It returns an error for a value that is not allowed, and then changes nothing.
+// Fill puts the defaults in place of zero values. It returns an error for a value that is not
+// allowed, and then changes nothing.
 func Fill(pointer any) error { return write(pointer, nil, true) }
 
 func write(pointer any, given map[string]any, fill bool) error {
@@ -199,8 +205,8 @@ func flat(list []Param, table string, values map[string]any) map[string]any {
 	return out
 }
 
-// Values returns the values of a struct's parameters by their names. A pointer gives the value it points to, or nil; a type
-// that is written as a text gives the text.
+// Values returns the values of a struct's parameters by their names. A pointer gives the value it
+// points to, or nil; a type that is written as a text gives the text.
 func Values(declaration any) map[string]any {
 	out, fields := map[string]any{}, reflect.Indirect(reflect.ValueOf(declaration))
 	for _, p := range listOf(structType(declaration)) {
@@ -218,8 +224,8 @@ func Values(declaration any) map[string]any {
 	return out
 }
 
-// FillRequired gives the required parameters that are zero their defaults. The others stay as they are, since zero stands for their
-// default.
+// FillRequired gives the required parameters that are zero their defaults. The others stay as they
+// are, since zero stands for their default.
 func FillRequired(pointer any) {
 	fields := reflect.ValueOf(pointer).Elem()
 	for _, p := range listOf(fields.Type()) {

@@ -49,7 +49,8 @@ func TestOf(t *testing.T) {
 	for _, p := range Of(all{}) {
 		names = append(names, p.Name)
 	}
-	if want := []string{"tau", "alpha", "pool", "rate", "mode", "flag", "every"}; !slices.Equal(names, want) || !reflect.DeepEqual(Of(all{}), Of(&all{})) {
+	if want := []string{"tau", "alpha", "pool", "rate", "mode", "flag", "every"}; !slices.Equal(names, want) ||
+		!reflect.DeepEqual(Of(all{}), Of(&all{})) {
 		t.Errorf("parameters %v, want %v", names, want)
 	}
 	for i, want := range map[int]string{
@@ -107,14 +108,15 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestSet: values of Go, TOML, JSON and the command line become those of the field, and values that are not allowed errors that name
-// the parameter.
+// TestSet: values of Go, TOML, JSON and the command line become those of the field, and values that
+// are not allowed errors that name the parameter.
 func TestSet(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		value, got any
 	}{
-		{"tau", 10, "10"}, {"tau", int64(10), "10"}, {"tau", 0.5, "0.5"}, {"tau", "high", "high"}, {"tau", math.Inf(1), "+Inf"}, {"tau", level(-1), "high"},
+		{"tau", 10, "10"}, {"tau", int64(10), "10"}, {"tau", 0.5, "0.5"}, {"tau", "high", "high"},
+		{"tau", math.Inf(1), "+Inf"}, {"tau", level(-1), "high"},
 		{"alpha", 0, 0.0}, {"alpha", "0.5", 0.5}, {"pool", int64(3), 3.0}, {"pool", "inf", math.Inf(1)}, {"rate", -2.5, -2.5},
 		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false}, {"every", int64(3), 3},
 	} {
@@ -130,16 +132,20 @@ func TestSet(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"alpha", 1, "1 is out of range; want a number of at least 0 and below 1"}, {"alpha", "NaN", "out of range"}, {"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
-		{"pool", 0, "want a whole number of at least 1 or inf"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "want a number"},
-		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"flag", 1, "true or false"}, {"tau", "", "above 0 or high"}, {"tau", -1, "above 0 or high"}, {"tau", nil, "nil"},
+		{"alpha", 1, "1 is out of range; want a number of at least 0 and below 1"}, {"alpha", "NaN", "out of range"},
+		{"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
+		{"pool", 0, "want a whole number of at least 1 or inf"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"},
+		{"rate", math.Inf(1), "finite"}, {"rate", "much", "want a number"},
+		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"},
+		{"flag", 1, "true or false"}, {"tau", "", "above 0 or high"}, {"tau", -1, "above 0 or high"}, {"tau", nil, "nil"},
 		{"every", 10, "want a whole number from 1 to 9"}, {"every", 2.5, "whole"}, {"aplha", 1, "want one of tau, alpha"},
 	} {
 		t.Run(fmt.Sprintf("not %s=%v", c.name, c.value), func(t *testing.T) {
 			for _, write := range []func(any, map[string]any) error{Set, Decode} {
 				var d all
 				err := write(&d, map[string]any{c.name: c.value})
-				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) || !reflect.DeepEqual(d, all{}) {
+				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) ||
+					!reflect.DeepEqual(d, all{}) {
 					t.Errorf("error %v, want %q; the struct is %+v", err, c.want, d)
 				}
 			}
@@ -147,7 +153,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestFill: Set changes only what it is given, Decode and Fill also put defaults in place of zero values.
+// TestFill: Set changes only what it is given, Decode and Fill also put defaults in place of zero
+// values.
 func TestFill(t *testing.T) {
 	d := all{Pool: 4, Own: 9, state: []int{1}}
 	err := Set(&d, map[string]any{"alpha": "0", "tau": 2, "flag": true})
@@ -160,10 +167,12 @@ func TestFill(t *testing.T) {
 		t.Errorf("decoded %+v (%v)", decoded, err)
 	}
 	err = Fill(&d)
-	if err != nil || *d.Alpha != 0 || d.Pool != 4 || d.Mode != "one" || d.Rate != 2 || d.Every != 1 || d.Own != 9 || len(d.state) != 1 {
+	if err != nil || *d.Alpha != 0 || d.Pool != 4 || d.Mode != "one" || d.Rate != 2 || d.Every != 1 || d.Own != 9 ||
+		len(d.state) != 1 {
 		t.Errorf("filled %+v (%v)", d, err)
 	}
-	for name, bad := range map[string]all{"alpha": {Alpha: new(-0.5)}, "pool": {Pool: 0.5}, "mode": {Mode: "three"}, "rate": {Rate: math.NaN()}, "tau": {Tau: -2}} {
+	for name, bad := range map[string]all{"alpha": {Alpha: new(-0.5)}, "pool": {Pool: 0.5}, "mode": {Mode: "three"},
+		"rate": {Rate: math.NaN()}, "tau": {Tau: -2}} {
 		t.Run(name, func(t *testing.T) {
 			if err := Fill(&bad); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%+v: error %v", bad, err)
@@ -199,8 +208,10 @@ func TestRanges(t *testing.T) {
 		{"whole [1,1e6]", "a whole number from 1 to 1e6", []float64{1000000}, []float64{1.5}},
 		{"[0,pi]", "a number from 0 to π", []float64{math.Pi}, []float64{3.15}},
 		{"[0.001,2147483647]", "a number from 0.001 to 2147483647", nil, nil},
-		{"float32 (0,inf)", "a number above 0 that float32 holds with all digits: 1.2e-38 to 3.4e38", []float64{0x1p-126, math.MaxFloat32}, []float64{0, 1e-38, 3.5e38}},
-		{"float32 [0,inf)", "a number of at least 0 that float32 holds: up to 3.4e38", []float64{0, 1e-40}, []float64{3.5e38, -1}},
+		{"float32 (0,inf)", "a number above 0 that float32 holds with all digits: 1.2e-38 to 3.4e38",
+			[]float64{0x1p-126, math.MaxFloat32}, []float64{0, 1e-38, 3.5e38}},
+		{"float32 [0,inf)", "a number of at least 0 that float32 holds: up to 3.4e38", []float64{0, 1e-40},
+			[]float64{3.5e38, -1}},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			i, err := parseInterval(c.text)

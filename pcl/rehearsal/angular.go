@@ -6,8 +6,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// AngularMargin is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
-// cosines between features and the classes' weights, in prediction without margins.
+// AngularMargin is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md
+// §5.5). Scores are the cosines between features and the classes' weights, in prediction without
+// margins.
 type AngularMargin struct {
 	ClassMargin *float64 `param:"class_margin" default:"0.01" range:"[0,pi]" doc:"m_c in [0, π], added to the angle of the right class"`
 	TaskMargin  *float64 `param:"task_margin" default:"0.01" range:"[0,pi]" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
@@ -19,7 +20,8 @@ type AngularMargin struct {
 func init() {
 	Register(Info{
 		Name: "mdmtr", Title: "MDMTR",
-		Does:   "all losses are the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
+		Does: "all losses are the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + " +
+			"m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
 		Source: "Lyu et al., Multi-Domain Multi-Task Rehearsal for Lifelong Learning, AAAI 2021 (arXiv 2012.07236)",
 		Cost:   "none; F+B with distill", State: "none; with distill, the scores stored with the samples",
 		Axes: []string{"task loss", "memory loss"},

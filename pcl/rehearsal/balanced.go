@@ -7,16 +7,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// BalancedReplay is the part "balanced": batches of the memory have the stored classes in equal shares, however many
-// samples of each are stored (docs/method.md §8.5).
+// BalancedReplay is the part "balanced": batches of the memory have the stored classes in equal
+// shares, however many samples of each are stored (docs/method.md §8.5).
 type BalancedReplay struct{}
 
 func init() {
 	Register(Info{
 		Name: "balanced", Title: "balanced replay",
-		Does:   "for each place of a replayed batch a class is drawn, and then one of its samples, without repeats",
-		Source: "after Chrysakis & Moens, Online Continual Learning from Imbalanced Data, ICML 2020, who balance what is stored",
-		Cost:   "none", State: "none",
+		Does: "for each place of a replayed batch a class is drawn, and then one of its samples, without repeats",
+		Source: "after Chrysakis & Moens, Online Continual Learning from Imbalanced Data, ICML 2020, who balance what is " +
+			"stored",
+		Cost: "none", State: "none",
 		Axes: []string{"replay"},
 	}, func() Part { return new(BalancedReplay) })
 }
@@ -31,7 +32,8 @@ func drawBalanced(ctx ReplayContext) ([]int, error) {
 	return balanced(ctx.Memory(), ctx.Batch(), ctx.Rand()), nil
 }
 
-// balanced draws at most n samples. Each class that still has samples is as likely as any other for the next one.
+// balanced draws at most n samples. Each class that still has samples is as likely as any other for
+// the next one.
 func balanced(s *memory.Store, n int, r *rand.Rand) (indices []int) {
 	of, classes := grouped(s.Len(), func(i int) int { return s.Item(i).Class })
 	for len(indices) < n && len(classes) > 0 {
@@ -48,8 +50,8 @@ func balanced(s *memory.Store, n int, r *rand.Rand) (indices []int) {
 	return indices
 }
 
-// sharesOfClasses gives all stored classes equal parts of a batch. That is exact where no class can run out of samples in it,
-// and where all samples fit into it.
+// sharesOfClasses gives all stored classes equal parts of a batch. That is exact where no class can
+// run out of samples in it, and where all samples fit into it.
 func sharesOfClasses(store *memory.Store, _ []int, batch int) []float64 {
 	shares := slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
 	if store.Len() <= batch {

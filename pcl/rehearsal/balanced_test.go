@@ -22,8 +22,8 @@ func storeOf(t *testing.T, counts ...int) *memory.Store {
 	return s
 }
 
-// TestBalanced draws 4 of 20 + 4 samples of two classes many times: both have half of the places, each of their samples
-// is as likely as the others of its class, and none comes twice.
+// TestBalanced draws 4 of 20 + 4 samples of two classes many times: both have half of the places,
+// each of their samples is as likely as the others of its class, and none comes twice.
 func TestBalanced(t *testing.T) {
 	s, r := storeOf(t, 20, 4), rand.New(rand.NewPCG(1, 2))
 	const draws = 20000
@@ -45,7 +45,8 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// TestBalancedAll: a batch with room for all samples has all of them, and one of no samples is empty.
+// TestBalancedAll: a batch with room for all samples has all of them, and one of no samples is
+// empty.
 func TestBalancedAll(t *testing.T) {
 	s, r := storeOf(t, 3, 1, 2), rand.New(rand.NewPCG(1, 2))
 	if got := slices.Sorted(slices.Values(balanced(s, 9, r))); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5}) {
@@ -54,7 +55,8 @@ func TestBalancedAll(t *testing.T) {
 	if got := balanced(storeOf(t), 9, r); len(got) != 0 {
 		t.Errorf("of no samples a batch has %v", got)
 	}
-	if first := balanced(storeOf(t, 9, 9, 9), 4, rand.New(rand.NewPCG(3, 4))); !slices.Equal(first, balanced(storeOf(t, 9, 9, 9), 4, rand.New(rand.NewPCG(3, 4)))) {
+	if first := balanced(storeOf(t, 9, 9, 9), 4, rand.New(rand.NewPCG(3, 4))); !slices.Equal(first,
+		balanced(storeOf(t, 9, 9, 9), 4, rand.New(rand.NewPCG(3, 4)))) {
 		t.Error("the same seed draws another batch")
 	}
 }

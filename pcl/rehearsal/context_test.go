@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// smallModel is the context of a linear softmax model, logits Wx and features x, with what the tests here ask of one.
-// All classes compete. Losses and gradients are exact, in float64.
+// smallModel is the context of a linear softmax model, logits Wx and features x, with what the
+// tests here ask of one. All classes compete. Losses and gradients are exact, in float64.
 type smallModel struct {
 	oneTask         bool // whether predictions are among one task's classes
 	Context              // nil: what no test needs
@@ -34,8 +34,9 @@ type smallModel struct {
 func newSmallModel(t *testing.T, classes, inputs int, c memory.Config) *smallModel {
 	t.Helper()
 	return &smallModel{
-		classes: classes, inputs: inputs, batch: 8, store: must.Get(memory.NewStore(c, 1))(t), rng: rand.New(rand.NewPCG(3, 4)),
-		at: map[Point][]float64{Current: make([]float64, classes*inputs)},
+		classes: classes, inputs: inputs, batch: 8, store: must.Get(memory.NewStore(c, 1))(t),
+		rng: rand.New(rand.NewPCG(3, 4)),
+		at:  map[Point][]float64{Current: make([]float64, classes*inputs)},
 	}
 }
 
@@ -213,7 +214,8 @@ func (l *smallModel) VirtualStep(gamma float64) error {
 	return l.broken
 }
 
-// TestDeviceErrors: an error of the device comes back from every part that asks for something that is computed.
+// TestDeviceErrors: an error of the device comes back from every part that asks for something that
+// is computed.
 func TestDeviceErrors(t *testing.T) {
 	lost := errors.New("the device is lost")
 	for name, ask := range map[string]func(l *smallModel) error{

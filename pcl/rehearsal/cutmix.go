@@ -9,13 +9,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// cutmix puts a box of another sample of the batch into each, one box for all (Yun et al., 2019, with α = 1).
-// A mixed picture comes twice, once with each of its two labels; the two share its weight in the loss in
-// proportion to their areas.
+// cutmix puts a box of another sample of the batch into each, one box for all (Yun et al., 2019,
+// with α = 1). A mixed picture comes twice, once with each of its two labels; the two share its
+// weight in the loss in proportion to their areas.
 func cutmix(ctx Context, batch []memory.Item, r *rand.Rand) (samples []memory.Item, shares []float64, err error) {
 	height, width, channels := ctx.Image()
 	if n := len(batch[0].Pixels); height*width*channels != n || n == 0 {
-		return nil, nil, fmt.Errorf("cutmix needs pictures: samples have %d values, which is not %d×%d×%d; set cutmix to 0", n, height, width, channels)
+		return nil, nil, fmt.Errorf("cutmix needs pictures: samples have %d values, which is not %d×%d×%d; set cutmix to 0",
+			n, height, width, channels)
 	}
 	side := math.Sqrt(r.Float64()) // √(1−λ), λ uniform
 	top, bottom := cut(height, side, r)
@@ -35,7 +36,8 @@ func cutmix(ctx Context, batch []memory.Item, r *rand.Rand) (samples []memory.It
 	return samples, shares, nil
 }
 
-// cut is a range of the given part of n, at least 1, around a random place, and cut off at the ends.
+// cut is a range of the given part of n, at least 1, around a random place, and cut off at the
+// ends.
 func cut(n int, part float64, r *rand.Rand) (from, to int) {
 	size := max(1, int(float64(n)*part))
 	from = r.IntN(n) - size/2

@@ -11,8 +11,9 @@ import (
 // stored is the id of the row that is trained on the logits kept with its samples.
 const stored = -1
 
-// Distill is the part "der-pp", dark experience replay (docs/method.md §5.6): β times the cross-entropy of replayed
-// samples, and α times the mean squared difference of their logits to those at the end of their task.
+// Distill is the part "der-pp", dark experience replay (docs/method.md §5.6): β times the
+// cross-entropy of replayed samples, and α times the mean squared difference of their logits to
+// those at the end of their task.
 type Distill struct {
 	Alpha *float64 `param:"alpha" default:"0.3" range:"[0,1e6]" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
 	Beta  *float64 `param:"beta" default:"0.5" range:"[0,1e6]" doc:"β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER"`
@@ -23,7 +24,8 @@ type Distill struct {
 func init() {
 	Register(Info{
 		Name: "der-pp", Title: "DER++",
-		Does:   "the memory's loss is β·CE(h(x″), y″) + α·MSE(h(x′), z′), where z′ are the logits at the end of the sample's task",
+		Does: "the memory's loss is β·CE(h(x″), y″) + α·MSE(h(x′), z′), where z′ are the logits at the end " +
+			"of the sample's task",
 		Source: "Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020 (arXiv 2004.07211)",
 		Cost:   "F+B with two draws or with rows apart", State: "the logits stored with the samples",
 		Axes: []string{"memory loss"},
@@ -45,7 +47,8 @@ func (d *Distill) Join(r *Rehearsal) error {
 		r.Rows = append(r.Rows, Row{ID: memoryRow, Loss: Loss{Scale: beta}})
 	}
 	if alpha > 0 {
-		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 || d.Draws == DrawsTwo})
+		r.Rows = append(r.Rows, Row{ID: stored, Loss: Loss{StoredLogits: true, Scale: alpha}, OwnDraw: beta == 0 ||
+			d.Draws == DrawsTwo})
 	}
 	return nil
 }
@@ -69,8 +72,8 @@ func withLogits(ctx Context, task int, samples []memory.Item) ([]memory.Item, er
 	return out, nil
 }
 
-// stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
-// come back, its samples from before have logits, and keep them.
+// stampLogits stores the logits of the model with the samples of a task that are in the memory
+// already. Where the task has come back, its samples from before have logits, and keep them.
 func stampLogits(ctx Context, task int) error {
 	store := ctx.Memory()
 	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })

@@ -34,7 +34,8 @@ func placesOf(s *memory.Store, task int) []int {
 	return slices.DeleteFunc(everyIndex(s), func(i int) bool { return s.Item(i).Task != task })
 }
 
-// classesMet counts the classes that are stored or in the samples: those that a store has places for.
+// classesMet counts the classes that are stored or in the samples: those that a store has places
+// for.
 func classesMet(s *memory.Store, samples [][]memory.Item) int {
 	met := map[int]bool{}
 	for i := range s.Len() {
@@ -48,8 +49,8 @@ func classesMet(s *memory.Store, samples [][]memory.Item) int {
 	return len(met)
 }
 
-// editPixels moves the pixels of a stored sample by rate·direction within [0,1]. Entries that are not
-// finite move nothing, and a sample that stays as it was does not count as edited.
+// editPixels moves the pixels of a stored sample by rate·direction within [0,1]. Entries that are
+// not finite move nothing, and a sample that stays as it was does not count as edited.
 func editPixels(s *memory.Store, i int, rate float64, direction func(p int) float64) {
 	old, changed := s.Item(i).Pixels, false
 	pixels := make([]float32, len(old))
@@ -65,7 +66,8 @@ func editPixels(s *memory.Store, i int, rate float64, direction func(p int) floa
 	}
 }
 
-// grouped lists which of n samples each group has, and the groups in the order in which they appear.
+// grouped lists which of n samples each group has, and the groups in the order in which they
+// appear.
 func grouped(n int, group func(i int) int) (of map[int][]int, order []int) {
 	of = map[int][]int{}
 	for i := range n {

@@ -9,9 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// EWC is the part "ewc", online elastic weight consolidation (docs/method.md §8.7): a penalty row that holds the shared
-// parameters where they were when a task last ended, each as firmly as the Fisher information of the tasks that have
-// ended says.
+// EWC is the part "ewc", online elastic weight consolidation (docs/method.md §8.7): a penalty row
+// that holds the shared parameters where they were when a task last ended, each as firmly as the
+// Fisher information of the tasks that have ended says.
 type EWC struct {
 	Lambda  *float64 `param:"lambda" default:"100" range:"[0,1e12]" doc:"λ ≥ 0, weight of the penalty; 0 leaves it out"`
 	Decay   *float64 `param:"decay" default:"1" range:"[0,1]" doc:"γ in [0, 1], by which old information is multiplied when a task ends"`
@@ -23,9 +23,11 @@ type EWC struct {
 func init() {
 	Register(Info{
 		Name: "ewc", Title: "EWC",
-		Does:   "a penalty ½λΣF(θ−θ*)², where θ* are the parameters when the last task ended and F is the Fisher information of the tasks that have ended",
-		Source: "Kirkpatrick et al., Overcoming Catastrophic Forgetting in Neural Networks, PNAS 2017 (arXiv 1612.00796); online form of Schwarz et al., Progress & Compress, ICML 2018 (arXiv 1805.06370)",
-		Cost:   "O(P); a gradient for each group of samples when a task ends", State: "two vectors of P: F and θ*",
+		Does: "a penalty ½λΣF(θ−θ*)², where θ* are the parameters when the last task ended and F is the Fisher " +
+			"information of the tasks that have ended",
+		Source: "Kirkpatrick et al., Overcoming Catastrophic Forgetting in Neural Networks, PNAS 2017 (arXiv 1612.00796); " +
+			"online form of Schwarz et al., Progress & Compress, ICML 2018 (arXiv 1805.06370)",
+		Cost: "O(P); a gradient for each group of samples when a task ends", State: "two vectors of P: F and θ*",
 		Axes: []string{"penalty"},
 	}, func() Part { return new(EWC) })
 }
@@ -51,8 +53,8 @@ func (e *ewc) Samples() int { return e.samples }
 // Penalise pulls towards θ*.
 func (e *ewc) Penalise(ctx PenaltyContext) (float64, []float32, error) { return e.pull(ctx, e.lambda) }
 
-// Consolidate takes in the information of a task's samples: of those given or, if there are none, of those in the
-// memory.
+// Consolidate takes in the information of a task's samples: of those given or, if there are none,
+// of those in the memory.
 func (e *ewc) Consolidate(ctx PenaltyContext, id int, samples []memory.Item) error {
 	if len(samples) == 0 {
 		samples = ctx.Memory().Items(placesOf(ctx.Memory(), id))
@@ -78,8 +80,8 @@ func (e *ewc) Consolidate(ctx PenaltyContext, id int, samples []memory.Item) err
 	return nil
 }
 
-// squares sums the squared gradients of groups of samples, and counts the samples. It skips groups whose gradient is not
-// finite.
+// squares sums the squared gradients of groups of samples, and counts the samples. It skips groups
+// whose gradient is not finite.
 func squares(ctx PenaltyContext, samples []memory.Item, group, parameters int) (sum []float64, n int, err error) {
 	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {

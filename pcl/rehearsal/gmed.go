@@ -2,8 +2,8 @@ package rehearsal
 
 import "math"
 
-// GMED is the part "gmed": it moves stored samples to where the step would hurt them more (docs/method.md §5.11).
-// Samples stay in [0, 1], which the original does not say.
+// GMED is the part "gmed": it moves stored samples to where the step would hurt them more
+// (docs/method.md §5.11). Samples stay in [0, 1], which the original does not say.
 type GMED struct {
 	Alpha *float64 `param:"alpha" default:"0.01" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient; tune it for each data set (the authors took 0.1 for split MNIST)"`
 	Beta  *float64 `param:"beta" default:"0.01" range:"[0,1e6]" doc:"β ≥ 0, how much an edit also lowers the loss"`
@@ -14,9 +14,11 @@ type GMED struct {
 func init() {
 	Register(Info{
 		Name: "gmed", Title: "GMED",
-		Does:   "the memory batch is edited first: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) − βℓ(x; θ)]",
-		Source: "Jin et al., Gradient-based Editing of Memory Examples for Online Task-free Continual Learning, NeurIPS 2021 (arXiv 2006.15294)",
-		Cost:   "2(F+B) for the edit", State: "none, apart from the edited samples in the memory",
+		Does: "the memory batch is edited first: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) " +
+			"− βℓ(x; θ)]",
+		Source: "Jin et al., Gradient-based Editing of Memory Examples for Online Task-free Continual Learning, NeurIPS " +
+			"2021 (arXiv 2006.15294)",
+		Cost: "2(F+B) for the edit", State: "none, apart from the edited samples in the memory",
 		Axes: []string{"replay"},
 	}, func() Part { return new(GMED) })
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// TestGMEDEdits: an edit is α times the derivative of ℓ(θ′) − (1+β)ℓ(θ), shorter each time, and only what is replayed is edited.
+// TestGMEDEdits: an edit is α times the derivative of ℓ(θ′) − (1+β)ℓ(θ), shorter each time, and
+// only what is replayed is edited.
 func TestGMEDEdits(t *testing.T) {
 	const alpha, beta, gamma, decay = 1e-2, 0.3, 2.0, 0.25
 	l := interfered(t)
@@ -57,7 +58,8 @@ func TestGMEDReleaseEdits(t *testing.T) {
 		was := l.store.Item(i)
 		was.Pixels = old[i].Pixels
 		for p, x := range was.Pixels {
-			if want := min(max(float64(x)-.003*l.slope(Remembered, was, p), 0), 1); math.Abs(float64(l.store.Item(i).Pixels[p])-want) > 1e-5 {
+			if want := min(max(float64(x)-.003*l.slope(Remembered, was, p), 0), 1); math.Abs(
+				float64(l.store.Item(i).Pixels[p])-want) > 1e-5 {
 				t.Errorf("pixel %d of sample %d: %g, want %g", p, i, l.store.Item(i).Pixels[p], want)
 			}
 		}

@@ -7,16 +7,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Greedy is the part "greedy": the memory is filled while tasks run, with an equal number of samples of each class
-// (docs/method.md §5.8).
+// Greedy is the part "greedy": the memory is filled while tasks run, with an equal number of
+// samples of each class (docs/method.md §5.8).
 type Greedy struct{}
 
 func init() {
 	Register(Info{
 		Name: "greedy", Title: "greedy balanced memory",
-		Does:   "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class with the most samples",
-		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-		Cost:   "none", State: "only the memory",
+		Does: "the memory takes samples while tasks run: as long as there is room, and then in place of one of a class " +
+			"with the most samples",
+		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV " +
+			"2020",
+		Cost: "none", State: "only the memory",
 		Axes: []string{"selection"},
 	}, func() Part { return new(Greedy) })
 }

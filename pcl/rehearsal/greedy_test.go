@@ -28,13 +28,14 @@ func offered(t *testing.T, c memory.Config, samples []memory.Item) map[int]int {
 	return counts
 }
 
-// TestGDumbBalances: in a store of fixed size the counts of classes that came often enough differ by at
-// most 1, whatever the order, and those that did not are all there. One that grows with the classes
-// keeps the budget of each.
+// TestGDumbBalances: in a store of fixed size the counts of classes that came often enough differ
+// by at most 1, whatever the order, and those that did not are all there. One that grows with the
+// classes keeps the budget of each.
 func TestGDumbBalances(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for i := range 200 {
-		c := []memory.Config{{Policy: "per_class", Budget: 1 + r.IntN(6)}, {Policy: "fixed_total", Budget: 8 + r.IntN(30)}}[i%2]
+		c := []memory.Config{{Policy: "per_class", Budget: 1 + r.IntN(6)},
+			{Policy: "fixed_total", Budget: 8 + r.IntN(30)}}[i%2]
 		var samples []memory.Item
 		seen := map[int]int{}
 		for class := range 2 + r.IntN(6) {

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// GSS is the part "gss": it keeps samples whose gradients point in different directions (docs/method.md §5.9).
-// While the store has room, every sample is taken.
+// GSS is the part "gss": it keeps samples whose gradients point in different directions
+// (docs/method.md §5.9). While the store has room, every sample is taken.
 type GSS struct {
 	Subsets    float64 `param:"subsets" default:"10" range:"whole [1,1e4]" doc:"n ≥ 1, number of random parts of the memory that a gradient is compared with"`
 	SubsetSize float64 `param:"subset_size" default:"10" range:"whole [1,1e6]" doc:"number of samples in each part, from 1 to the batch size"`
@@ -19,10 +19,14 @@ type GSS struct {
 func init() {
 	Register(Info{
 		Name: "gss", Title: "GSS-Greedy",
-		Does:   "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
-		Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
-		Cost:   "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples",
-		Axes: []string{"selection"},
+		Does: "a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with " +
+			"probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random " +
+			"parts of the memory",
+		Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv " +
+			"1903.08671)",
+		Cost:  "(n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory",
+		State: "none, apart from the scores stored with the samples",
+		Axes:  []string{"selection"},
 	}, func() Part { return new(GSS) })
 }
 
@@ -36,18 +40,21 @@ func (g *GSS) Join(r *Rehearsal) error {
 func (*GSS) Check(r *Rehearsal) error {
 	switch {
 	case r.rows()[0].Loss.StoredLogits:
-		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
+		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored " +
+			"yet; set beta of der-pp above 0")
 	case r.DrawScores:
-		return errors.New("gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out")
+		return errors.New("gss and the best_loss of mir each keep a score with the stored samples, which have one; leave " +
+			"best_loss out")
 	}
 	return nil
 }
 
-// gssFirst is the score of a sample that was compared with nothing: a cosine of 0.1, as in the official code.
+// gssFirst is the score of a sample that was compared with nothing: a cosine of 0.1, as in the
+// official code.
 const gssFirst = 1.1
 
-// store offers each running task's batch. Samples of a batch that fills the store and do not fit are
-// passed over.
+// store offers each running task's batch. Samples of a batch that fills the store and do not fit
+// are passed over.
 func (g *GSS) store(ctx Context, current [][]memory.Item) error {
 	store := ctx.Memory()
 	capacity := store.Capacity(classesMet(store, current))

@@ -9,14 +9,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// opposed is a ctx whose model is 0 and tells two classes apart, with samples whose gradients are equal,
-// opposite or orthogonal to that of the first.
+// opposed is a ctx whose model is 0 and tells two classes apart, with samples whose gradients are
+// equal, opposite or orthogonal to that of the first.
 func opposed(t *testing.T, part GSS) (l *smallModel, m *GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
 	l, m = newSmallModel(t, 2, 12, memory.Config{Policy: "per_class", Budget: 4}), filled(t, part)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
-	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}
+	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x},
+		memory.Item{Task: 1, Class: 0, Pixels: y}
 }
 
 func TestGSSScores(t *testing.T) {
@@ -59,8 +60,8 @@ func TestGSSDraws(t *testing.T) {
 	}
 }
 
-// TestGSSKeeps: samples go in while there is room; then a batch like the stored ones changes nothing,
-// and an opposite one replaces, each sample where the draw says so.
+// TestGSSKeeps: samples go in while there is room; then a batch like the stored ones changes
+// nothing, and an opposite one replaces, each sample where the draw says so.
 func TestGSSKeeps(t *testing.T) {
 	l, m, first, opposite, orthogonal := opposed(t, GSS{})
 	keep := func(it memory.Item, n int) {
@@ -78,14 +79,16 @@ func TestGSSKeeps(t *testing.T) {
 	}
 	keep(first, 6)
 	if l.store.Len() != 4 || l.store.Item(0).Score != gssFirst || l.gradients != 0 {
-		t.Errorf("%d samples with score %g after %d gradients; want 4, %g, 0", l.store.Len(), l.store.Item(0).Score, l.gradients, gssFirst)
+		t.Errorf("%d samples with score %g after %d gradients; want 4, %g, 0", l.store.Len(), l.store.Item(0).Score,
+			l.gradients, gssFirst)
 	}
 	keep(first, 8)
 	keep(orthogonal, 8)
 	if class(0) != 4 || l.gradients != 2*11 {
 		t.Errorf("%d samples are left of the class after %d gradients; want 4, 22", class(0), l.gradients)
 	}
-	// The first of a new class makes room for four; opposite ones have c = 0 and replace what they meet.
+	// The first of a new class makes room for four; opposite ones have c = 0 and replace what they
+	// meet.
 	keep(opposite, 4)
 	if class(0) != 4 || class(1) != 4 {
 		t.Errorf("%d and %d samples, want 4 each", class(0), class(1))
@@ -119,8 +122,8 @@ func TestGSSScoresAll(t *testing.T) {
 	}
 }
 
-// TestGSSReplaces with probability cᵢ/(cᵢ+c): a stored sample of score 1.5 yields to one of score .5 in
-// three of four cases.
+// TestGSSReplaces with probability cᵢ/(cᵢ+c): a stored sample of score 1.5 yields to one of score
+// .5 in three of four cases.
 func TestGSSReplaces(t *testing.T) {
 	replaced := 0.0
 	const rounds = 4000

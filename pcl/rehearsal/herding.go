@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Herding is the part "herding": of each class it keeps the samples whose mean of the features stays nearest to
-// that of all candidates (docs/method.md §5.7).
+// Herding is the part "herding": of each class it keeps the samples whose mean of the features
+// stays nearest to that of all candidates (docs/method.md §5.7).
 type Herding struct {
 	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
@@ -17,9 +17,11 @@ type Herding struct {
 func init() {
 	Register(Info{
 		Name: "herding", Title: "herding",
-		Does:   "the samples of a task that are kept are chosen by herding: those whose mean of the features stays nearest to that of all candidates",
-		Source: "Welling, Herding Dynamical Weights to Learn, ICML 2009; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-		Cost:   "none; F of the candidates when a task ends", State: "none",
+		Does: "the samples of a task that are kept are chosen by herding: those whose mean of the features stays nearest " +
+			"to that of all candidates",
+		Source: "Welling, Herding Dynamical Weights to Learn, ICML 2009; Rebuffi et al., iCaRL: Incremental Classifier and " +
+			"Representation Learning, CVPR 2017 (arXiv 1611.07725)",
+		Cost: "none; F of the candidates when a task ends", State: "none",
 		Axes: []string{"selection"},
 	}, func() Part { return new(Herding) })
 }

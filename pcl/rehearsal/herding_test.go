@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestHerding: the example of docs/method.md §5.7, and every choice of random ones, found by trying all.
+// TestHerding: the example of docs/method.md §5.7, and every choice of random ones, found by trying
+// all.
 func TestHerding(t *testing.T) {
 	if got := herd([][]float64{{0}, {1}, {2}, {9}}, 1); !slices.Equal(got, []int{2}) {
 		t.Errorf("of 0, 1, 2, 9 it takes number %v first, want the 2", got)

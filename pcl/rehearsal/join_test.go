@@ -13,12 +13,18 @@ import (
 // TestRefusals: parts that cannot be joined are refused in either order.
 func TestRefusals(t *testing.T) {
 	for _, parts := range [][]Part{
-		{&ERACE{}, &AngularMargin{}}, {&ERACE{}, &ICaRL{}}, {&LogitAdjustment{}, &ERACE{}}, {&EWC{}, &SI{}}, {&BalancedReplay{}, &MIR{}}, {&BalancedReplay{}, &PerTask{}}, {&ExtendLogits{}, &RefreshLogits{}}, // both set the same
-		{&LogitAdjustment{}, &LwF{}}, {&LogitAdjustment{}, &Distill{Draws: "one"}}, {&LwF{}, &ICaRL{}}, // the losses do not fit
+		// both set the same
+		{&ERACE{}, &AngularMargin{}}, {&ERACE{}, &ICaRL{}}, {&LogitAdjustment{}, &ERACE{}}, {&EWC{}, &SI{}},
+		{&BalancedReplay{}, &MIR{}}, {&BalancedReplay{}, &PerTask{}}, {&ExtendLogits{}, &RefreshLogits{}},
+		// the losses do not fit
+		{&LogitAdjustment{}, &LwF{}}, {&LogitAdjustment{}, &Distill{Draws: "one"}}, {&LwF{}, &ICaRL{}},
 		{&LwF{}, &GMEDRelease{}}, {&ICaRL{}, &GMEDRelease{}}, // both remember the model
-		{&GSS{}, &MIR{BestLoss: true}}, {&ExtendLogits{}, &MIR{}}, {&RefreshLogits{}, &Distill{Alpha: new(0.0)}}, // what is stored
-		{&LogitAdjustment{Tau: new(-1.0)}, &MIR{}}, {&LwF{Weight: new(-1.0)}, &ERACE{}}, {&LwF{Temperature: 1e9}, &ERACE{}}, {&EWC{Decay: new(2.0)}, &MIR{}}, {&EWC{Samples: 0.5}, &MIR{}},
-		{&SI{Xi: -1}, &MIR{}}, {&SI{Rows: "both"}, &MIR{}}, {&ExtendLogits{Gamma: new(1.1)}, &Distill{}}, {&MIR{Candidates: .5}, &LwF{}},
+		// what is stored
+		{&GSS{}, &MIR{BestLoss: true}}, {&ExtendLogits{}, &MIR{}}, {&RefreshLogits{}, &Distill{Alpha: new(0.0)}},
+		{&LogitAdjustment{Tau: new(-1.0)}, &MIR{}}, {&LwF{Weight: new(-1.0)}, &ERACE{}}, {&LwF{Temperature: 1e9}, &ERACE{}},
+		{&EWC{Decay: new(2.0)}, &MIR{}}, {&EWC{Samples: 0.5}, &MIR{}},
+		{&SI{Xi: -1}, &MIR{}}, {&SI{Rows: "both"}, &MIR{}}, {&ExtendLogits{Gamma: new(1.1)}, &Distill{}},
+		{&MIR{Candidates: .5}, &LwF{}},
 	} {
 		for range 2 {
 			if _, err := New(parts...); err == nil {
@@ -37,7 +43,8 @@ func (s *setting) Join(r *Rehearsal) error {
 	return nil
 }
 
-// TestUnregisteredPartsConflict: a field that two parts set is refused, whether they are registered or not, and flags add up.
+// TestUnregisteredPartsConflict: a field that two parts set is refused, whether they are registered
+// or not, and flags add up.
 func TestUnregisteredPartsConflict(t *testing.T) {
 	part := func(set func(*Rehearsal)) Part { return &setting{set} }
 	draw := part(func(r *Rehearsal) { r.Draw = drawBalanced })
@@ -73,7 +80,8 @@ func TestUnregisteredPartsConflict(t *testing.T) {
 	}
 }
 
-// TestTeacherWithAnyTaskLoss: the distillation of lwf stays whatever sets the tasks' loss, before it or after it.
+// TestTeacherWithAnyTaskLoss: the distillation of lwf stays whatever sets the tasks' loss, before
+// it or after it.
 func TestTeacherWithAnyTaskLoss(t *testing.T) {
 	for _, other := range []Part{&ERACE{}, &AngularMargin{}} {
 		for _, parts := range [][]Part{{&LwF{}, other}, {other, &LwF{}}} {
@@ -87,10 +95,12 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 
 // TestAdjustedLosses: all cross-entropies are adjusted, whatever part sets them, and no other loss.
 func TestAdjustedLosses(t *testing.T) {
-	for _, parts := range [][]Part{{&LogitAdjustment{}, &Distill{}}, {&Distill{}, &LogitAdjustment{}}, {&LogitAdjustment{}}, {&LogitAdjustment{}, &MIR{}, &Herding{}}} {
+	for _, parts := range [][]Part{{&LogitAdjustment{}, &Distill{}}, {&Distill{}, &LogitAdjustment{}},
+		{&LogitAdjustment{}}, {&LogitAdjustment{}, &MIR{}, &Herding{}}} {
 		r := must.Get(New(parts...))(t)
 		o := objective{r}
-		if o.Loss(3).Adjust != 1 || o.Loss(memoryRow).Adjust != 1 || len(r.Rows) > 1 && o.Loss(stored) != (Loss{StoredLogits: true, Scale: 0.3}) {
+		if o.Loss(3).Adjust != 1 || o.Loss(memoryRow).Adjust != 1 ||
+			len(r.Rows) > 1 && o.Loss(stored) != (Loss{StoredLogits: true, Scale: 0.3}) {
 			t.Errorf("%T: losses %+v, %+v, %+v", parts, o.Loss(3), o.Loss(memoryRow), o.Loss(stored))
 		}
 	}
@@ -98,7 +108,8 @@ func TestAdjustedLosses(t *testing.T) {
 
 // TestLeftOut: a part whose weight is 0 adds nothing; a part gets its defaults.
 func TestLeftOut(t *testing.T) {
-	for _, part := range []Part{&LogitAdjustment{Tau: new(0.0)}, &EWC{Lambda: new(0.0)}, &SI{C: new(0.0)}, &LwF{Weight: new(0.0)}} {
+	for _, part := range []Part{&LogitAdjustment{Tau: new(0.0)}, &EWC{Lambda: new(0.0)}, &SI{C: new(0.0)},
+		&LwF{Weight: new(0.0)}} {
 		if roles := must.Get(New(part))(t).Roles(); roles != (Roles{}) {
 			t.Errorf("%+v has the roles %v", part, roles)
 		}
@@ -109,13 +120,15 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestEveryPart: its description is complete, its tags can be read, it joins alone or with the stored logits that it needs,
-// and with the defaults that its tags declare it makes the rehearsal that its zero value makes.
+// TestEveryPart: its description is complete, its tags can be read, it joins alone or with the
+// stored logits that it needs, and with the defaults that its tags declare it makes the rehearsal
+// that its zero value makes.
 func TestEveryPart(t *testing.T) {
 	for _, name := range slices.DeleteFunc(Names(), func(name string) bool { return name == "choosing" }) {
 		part := must.Get(Find(name))(t)
 		i, defaults := Describe(part), map[string]any{}
-		if i.Name != name || i.Title == "" || i.Does == "" || i.Source == "" || i.Cost == "" || i.State == "" || len(i.Axes) == 0 {
+		if i.Name != name || i.Title == "" || i.Does == "" || i.Source == "" || i.Cost == "" || i.State == "" ||
+			len(i.Axes) == 0 {
 			t.Errorf("%T is described as %+v", part, i)
 		}
 		for _, f := range params.Of(part) {
@@ -135,8 +148,8 @@ func TestEveryPart(t *testing.T) {
 	}
 }
 
-// made is the rehearsal of one part, or of a part with stored logits that it needs, but for functions, which cannot
-// be compared.
+// made is the rehearsal of one part, or of a part with stored logits that it needs, but for
+// functions, which cannot be compared.
 func made(t *testing.T, part Part) *Rehearsal {
 	t.Helper()
 	parts := []Part{part}
@@ -154,7 +167,8 @@ func TestRegister(t *testing.T) {
 		info Info
 		part Part
 	}{
-		{Info{Name: "mir"}, &choosing{}}, {Info{}, &choosing{}}, {Info{Name: "a+b"}, &choosing{}}, {Info{Name: "axis", Axes: []string{"no axis"}}, &choosing{}},
+		{Info{Name: "mir"}, &choosing{}}, {Info{}, &choosing{}}, {Info{Name: "a+b"}, &choosing{}},
+		{Info{Name: "axis", Axes: []string{"no axis"}}, &choosing{}},
 		{Info{Name: "text"}, text("text")}, {Info{Name: "twice"}, &Distill{}}, {Info{Name: "none"}, nil},
 	} {
 		t.Run(c.info.Name, func(t *testing.T) {

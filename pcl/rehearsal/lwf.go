@@ -1,8 +1,8 @@
 package rehearsal
 
-// LwF is the part "lwf", learning without forgetting (docs/method.md §8.6): on the batches of the tasks in training,
-// the outputs of finished tasks are held to what the model said when a task last ended. It needs no memory, and joins
-// with any loss of the memory.
+// LwF is the part "lwf", learning without forgetting (docs/method.md §8.6): on the batches of the
+// tasks in training, the outputs of finished tasks are held to what the model said when a task last
+// ended. It needs no memory, and joins with any loss of the memory.
 type LwF struct {
 	Weight      *float64 `param:"weight" default:"1" range:"[0,1e6]" doc:"λ ≥ 0, weight of the distillation beside the task's cross-entropy; 0 leaves it out"`
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1000]" doc:"T > 0, by which the logits of both models are divided"`
@@ -11,7 +11,8 @@ type LwF struct {
 func init() {
 	Register(Info{
 		Name: "lwf", Title: "LwF",
-		Does:   "the tasks' losses have λ times the cross-entropy added between the old model's softmax(z/T) and the present one's, over the outputs of finished tasks",
+		Does: "the tasks' losses have λ times the cross-entropy added between the old model's softmax(z/T) and the " +
+			"present one's, over the outputs of finished tasks",
 		Source: "Li & Hoiem, Learning without Forgetting, ECCV 2016, TPAMI 2018 (arXiv 1606.09282)",
 		Cost:   "K_c F of the old model", State: "the model when the last task ended",
 		Axes: []string{"teacher"},

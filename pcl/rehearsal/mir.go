@@ -16,9 +16,10 @@ type MIR struct {
 func init() {
 	Register(Info{
 		Name: "mir", Title: "MIR",
-		Does:   "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
-		Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
-		Cost:   "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
+		Does: "the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
+		Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv " +
+			"1908.04742)",
+		Cost: "2F of the candidates", State: "none; with best_loss, the scores stored with the samples",
 		Axes: []string{"replay"},
 	}, func() Part { return new(MIR) })
 }
@@ -71,8 +72,8 @@ func (m *MIR) interference(ctx ReplayContext, indices []int) ([]float64, error) 
 	return after, err
 }
 
-// lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none. A loss that is NaN is
-// none either.
+// lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none. A
+// loss that is NaN is none either.
 func lowest(score, loss float64) float64 {
 	switch {
 	case score == 0:

@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// NearestMean is the part "ncm": predictions are the class with the nearest mean of the features, over the stored
-// samples and the candidates of running tasks (docs/method.md §5.7).
+// NearestMean is the part "ncm": predictions are the class with the nearest mean of the features,
+// over the stored samples and the candidates of running tasks (docs/method.md §5.7).
 type NearestMean struct {
 	Where NearestMeanScope `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
 }
@@ -18,9 +18,10 @@ type NearestMean struct {
 func init() {
 	Register(Info{
 		Name: "ncm", Title: "nearest class mean",
-		Does:   "predictions are the class whose stored samples have the nearest mean of the features",
-		Source: "Mensink et al., Distance-Based Image Classification, TPAMI 2013; Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-		Cost:   "none; F of the memory per evaluation", State: "none",
+		Does: "predictions are the class whose stored samples have the nearest mean of the features",
+		Source: "Mensink et al., Distance-Based Image Classification, TPAMI 2013; Rebuffi et al., iCaRL: Incremental " +
+			"Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
+		Cost: "none; F of the memory per evaluation", State: "none",
 		Axes: []string{"prediction"},
 	}, func() Part { return new(NearestMean) })
 }
@@ -33,9 +34,10 @@ func (n *NearestMean) Join(r *Rehearsal) error {
 
 type nearestMean struct {
 	between bool
-	never   bool              // as only predictions among the classes of several tasks are to be made so, and there are none
-	means   map[int][]float64 // by class, of length 1
-	tasks   map[int][]int     // by class, the tasks of its samples
+	// as only predictions among the classes of several tasks are to be made so, and there are none
+	never bool
+	means map[int][]float64 // by class, of length 1
+	tasks map[int][]int     // by class, the tasks of its samples
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
@@ -65,8 +67,8 @@ func (m *nearestMean) Prepare(ctx PredictContext) error {
 	return nil
 }
 
-// decides says whether the means choose among these classes: one of them must have a mean, which none has before the first
-// samples came.
+// decides says whether the means choose among these classes: one of them must have a mean, which
+// none has before the first samples came.
 func (m *nearestMean) decides(classes []int) bool {
 	return !m.never && slices.ContainsFunc(classes, m.known) && !(m.between && m.oneTask(classes))
 }
@@ -79,8 +81,9 @@ func (m *nearestMean) Snapshot() (Point, Scorer) {
 	return Current, &copied
 }
 
-// Score compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
-// without a mean, or with a mean of another length than the features, are excluded.
+// Score compares the classes by −d², where d is the distance of a sample's features from the
+// class's mean. Classes without a mean, or with a mean of another length than the features, are
+// excluded.
 func (m *nearestMean) Score(features []float32, classes []int, scores []float64) bool {
 	if !m.decides(classes) {
 		return false
@@ -94,8 +97,8 @@ func (m *nearestMean) Score(features []float32, classes []int, scores []float64)
 	return true
 }
 
-// oneTask says whether some task has samples of all of the classes that have any: a comparison of these is not one between
-// tasks.
+// oneTask says whether some task has samples of all of the classes that have any: a comparison of
+// these is not one between tasks.
 func (m *nearestMean) oneTask(classes []int) bool {
 	var all []int // the tasks that have samples of all that were met
 	met := false

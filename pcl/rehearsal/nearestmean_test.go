@@ -8,8 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// TestNearestMeans: the means are those of unit features, over the stored samples and the candidates of running
-// tasks, and have length 1 themselves.
+// TestNearestMeans: the means are those of unit features, over the stored samples and the
+// candidates of running tasks, and have length 1 themselves.
 func TestNearestMeans(t *testing.T) {
 	l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{}
 	must.Do(t, m.Prepare(l))
@@ -34,7 +34,8 @@ func TestNearestMeans(t *testing.T) {
 
 // TestBetweenTasks: whether means decide depends on the classes alone, also where tasks share some.
 func TestBetweenTasks(t *testing.T) {
-	m := &nearestMean{between: true, means: map[int][]float64{}, tasks: map[int][]int{0: {1, 2}, 1: {2}, 2: {1, 3}, 4: {4}}}
+	m := &nearestMean{between: true, means: map[int][]float64{},
+		tasks: map[int][]int{0: {1, 2}, 1: {2}, 2: {1, 3}, 4: {4}}}
 	for c := range m.tasks {
 		m.means[c] = []float64{1, float64(c)}
 	}
@@ -52,8 +53,8 @@ func TestBetweenTasks(t *testing.T) {
 	}
 }
 
-// TestNeverWithinTasks: where each prediction is among one task's classes, means for comparisons between tasks decide none, also
-// where no task has samples of all of its classes.
+// TestNeverWithinTasks: where each prediction is among one task's classes, means for comparisons
+// between tasks decide none, also where no task has samples of all of its classes.
 func TestNeverWithinTasks(t *testing.T) {
 	for _, oneTask := range []bool{false, true} {
 		l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// penaltyContext is a PenaltyContext with given parameters, and gradients that are the samples' pixels.
+// penaltyContext is a PenaltyContext with given parameters, and gradients that are the samples'
+// pixels.
 type stateful interface {
 	MarshalState() (json.RawMessage, error)
 	UnmarshalState(json.RawMessage) error
@@ -65,20 +66,24 @@ func TestEWCByHand(t *testing.T) {
 	if !near(e.Stiffness, 5, 8) || !slices.Equal(e.Anchor, []float32{1, 2}) {
 		t.Errorf("after one task F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
-	consolidate([]float32{0, 1}, []float32{2, 2}, []float32{float32(math.NaN()), 1}) // half of the old; a sample that is not counted
+	// half of the old; a sample that is not counted
+	consolidate([]float32{0, 1}, []float32{2, 2}, []float32{float32(math.NaN()), 1})
 	if !near(e.Stiffness, 2.5+4, 4+4) || !slices.Equal(e.Anchor, []float32{0, 1}) {
 		t.Errorf("after two tasks F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
 	value, g, err := e.Penalise(penaltyContext{theta: []float32{2, 0}})
-	if want := 0.5 * 10 * (6.5*4 + 8*1); err != nil || math.Abs(value-want) > 1e-9 || !slices.Equal(g, []float32{130, -80}) {
+	if want := 0.5 * 10 * (6.5*4 + 8*1); err != nil || math.Abs(value-want) > 1e-9 ||
+		!slices.Equal(g, []float32{130, -80}) {
 		t.Errorf("penalty %g with gradient %v, %v; want %g and 130, −80", value, g, err, want)
 	}
 }
 
-// TestEWCGroups: gradients of a group are added up before they are squared; groups are no larger than a batch.
+// TestEWCGroups: gradients of a group are added up before they are squared; groups are no larger
+// than a batch.
 func TestEWCGroups(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, -1}, {-3, 1}, {5, 5}}
-	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4}, 8: {25.0 / 4, 25.0 / 4}} {
+	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4},
+		8: {25.0 / 4, 25.0 / 4}} {
 		e := penaltyOf(t, &EWC{Group: group}).(*ewc)
 		must.Do(t, e.Consolidate(penaltyContext{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
 		if !near(e.Stiffness, want[:]...) {
@@ -87,8 +92,8 @@ func TestEWCGroups(t *testing.T) {
 	}
 }
 
-// TestEWCFromMemory: a task of which no samples were collected has those that the memory holds of it, and one without
-// any changes nothing.
+// TestEWCFromMemory: a task of which no samples were collected has those that the memory holds of
+// it, and one without any changes nothing.
 func TestEWCFromMemory(t *testing.T) {
 	e, store := penaltyOf(t, &EWC{}).(*ewc), storeOf(t)
 	store.Put(store.Len(), memory.Item{Task: 1, Pixels: []float32{3}})
@@ -117,7 +122,8 @@ func TestSIByHand(t *testing.T) {
 	}
 	step([]float32{0, 0}, []float32{-1, 1}, []float32{2, 1})  // ω = 2, −1
 	step([]float32{-1, 1}, []float32{-2, 1}, []float32{1, 9}) // ω = 3, −1
-	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil || !near(s.Path, 3, -1) {
+	if _, g := step([]float32{-2, 1}, []float32{-2, 1}, []float32{float32(math.NaN()), 0}); g != nil ||
+		!near(s.Path, 3, -1) {
 		t.Errorf("before an end: gradient %v, sums %v", g, s.Path)
 	}
 	must.Do(t, s.Consolidate(penaltyContext{theta: []float32{-2, 1}}, 1, nil))
@@ -156,8 +162,8 @@ func TestPenaltyGradient(t *testing.T) {
 	}
 }
 
-// TestPenaltyState: what was saved goes on to the same bits, before the first end and after it; damaged states are
-// refused and change nothing.
+// TestPenaltyState: what was saved goes on to the same bits, before the first end and after it;
+// damaged states are refused and change nothing.
 func TestPenaltyState(t *testing.T) {
 	ctx := penaltyContext{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}
 	for _, part := range []Part{&EWC{}, &SI{}} {
@@ -167,7 +173,9 @@ func TestPenaltyState(t *testing.T) {
 				if _, _, err := a.Penalise(ctx); err != nil {
 					t.Fatal(err)
 				}
-				must.Do(t, a.AfterUpdate(penaltyContext{theta: []float32{0.7, 1e-9}}, func() ([]float32, error) { return ctx.current, nil }))
+				must.Do(t, a.AfterUpdate(penaltyContext{theta: []float32{0.7, 1e-9}}, func() ([]float32, error) {
+					return ctx.current, nil
+				}))
 				must.Do(t, a.Consolidate(ctx, 1, gradientsAs([]float32{1.0 / 7, 3})))
 			}
 			must.Do(t, b.(stateful).UnmarshalState(must.Get(a.(stateful).MarshalState())(t)))
@@ -175,13 +183,15 @@ func TestPenaltyState(t *testing.T) {
 			va, ga, _ := a.Penalise(far)
 			vb, gb, _ := b.Penalise(far)
 			again, _ := b.(stateful).MarshalState()
-			if other, _ := a.(stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) || (ga == nil) != (ends == 0) {
+			if other, _ := a.(stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) ||
+				(ga == nil) != (ends == 0) {
 				t.Errorf("%s after %d ends: penalties %g and %g, gradients %v and %v", Describe(part).Name, ends, va, vb, ga, gb)
 			}
 		}
 		for _, bad := range []string{
 			`{"stiffness": "AAAAAAAA8D8="}`, `{"stiffness": "AAAAAAAA8L8=", "anchor": "AACAPw==", "path": "AAAAAAAA8D8="}`,
-			`{"stiffness": "AAAAAAAA8H8=", "anchor": "AACAPw=="}`, `{"stiffness": "AAA=", "anchor": ""}`, `{"stiffness": 3}`, `[]`, `{"unknown": 3}`,
+			`{"stiffness": "AAAAAAAA8H8=", "anchor": "AACAPw=="}`, `{"stiffness": "AAA=", "anchor": ""}`, `{"stiffness": 3}`,
+			`[]`, `{"unknown": 3}`,
 		} {
 			p := penaltyOf(t, part)
 			if err := p.(stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
@@ -194,7 +204,8 @@ func TestPenaltyState(t *testing.T) {
 	}
 }
 
-// TestReplacedParameters: the anchors move to given parameters, Ω and F stay, and the sums begin anew.
+// TestReplacedParameters: the anchors move to given parameters, Ω and F stay, and the sums begin
+// anew.
 func TestReplacedParameters(t *testing.T) {
 	to := penaltyContext{theta: []float32{8, 9}}
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}

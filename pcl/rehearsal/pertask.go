@@ -8,8 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// PerTask is the part "per-task": a row of its own for each finished task, as GEM has them (docs/method.md §5.3).
-// The rule then sees, and EMGD certifies, the gradient of each finished task. The rows have the ids −task.
+// PerTask is the part "per-task": a row of its own for each finished task, as GEM has them
+// (docs/method.md §5.3). The rule then sees, and EMGD certifies, the gradient of each finished
+// task. The rows have the ids −task.
 type PerTask struct{}
 
 func init() {
@@ -32,9 +33,11 @@ func (*PerTask) Join(r *Rehearsal) error {
 func (*PerTask) Check(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.StoredLogits:
-		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")
+		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one " +
+			"and beta above 0; with mdmtr leave distill at 0")
 	case r.Penalty != nil && !r.SeparatePenalty:
-		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it")
+		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; " +
+			"set rows=apart for it")
 	case r.Draw != nil:
 		return errors.New("a row for each finished task leaves nothing to choose in the replay")
 	}
@@ -54,7 +57,8 @@ func perTask(ctx ReplayContext) (rows []Replay) {
 	return rows
 }
 
-// sharesOfTasks gives each finished task a batch. A running task may have samples, but has no batch.
+// sharesOfTasks gives each finished task a batch. A running task may have samples, but has no
+// batch.
 func sharesOfTasks(store *memory.Store, running []int, _ int) []float64 {
 	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Task })
 	shares := make([]float64, store.Len())

@@ -18,7 +18,8 @@ type Info struct {
 	Source string // the publication to cite
 	Cost   string // what it adds to a step, in forward (F) and backward (B) passes
 	State  string // what is remembered between steps, or "none"
-	// Axes are the choices that the part makes; two parts that make the same choice exclude each other. They are
+	// Axes are the choices that the part makes; two parts that make the same choice exclude each
+	// other. They are
 	//
 	//	"task loss"      the loss that the tasks in training are trained on
 	//	"memory loss"    the loss, or the losses, that replayed samples are trained on
@@ -31,12 +32,14 @@ type Info struct {
 	Axes []string
 }
 
-var axes = []string{"task loss", "memory loss", "replay", "selection", "teacher", "penalty", "stored logits", "prediction"}
+var axes = []string{"task loss", "memory loss", "replay", "selection", "teacher", "penalty", "stored logits",
+	"prediction"}
 
-// Part is a part of a rehearsal: a pointer to a struct whose tagged fields are its parameters (package params).
+// Part is a part of a rehearsal: a pointer to a struct whose tagged fields are its parameters
+// (package params).
 type Part interface {
-	// Join sets the fields of a rehearsal for the choices that the part makes. It is called with the defaults in place of zero
-	// values, after ranges and choices have been checked.
+	// Join sets the fields of a rehearsal for the choices that the part makes. It is called with
+	// the defaults in place of zero values, after ranges and choices have been checked.
 	Join(r *Rehearsal) error
 }
 
@@ -55,11 +58,12 @@ type registered struct {
 
 var registry = names.Registry[registered]{Kind: "part"}
 
-// Register makes a part of a rehearsal known under the name info.Name, to [Find], method.New and the command line. make
-// returns a new one with the zero values of its parameters.
+// Register makes a part of a rehearsal known under the name info.Name, to [Find], method.New and
+// the command line. make returns a new one with the zero values of its parameters.
 //
-// Register panics if the name is empty or taken or has a +, if the struct is registered already, if an axis is unknown, or if the
-// tags contradict themselves. Re-running a notebook cell replaces what it registered.
+// Register panics if the name is empty or taken or has a +, if the struct is registered already, if
+// an axis is unknown, or if the tags contradict themselves. Re-running a notebook cell replaces
+// what it registered.
 func Register(info Info, make func() Part) {
 	p := make()
 	params.Of(p) // panics if they cannot be read
@@ -91,7 +95,8 @@ func registeredAs(p Part) (r registered, ok bool) {
 // Names returns the names of the registered parts in alphabetical order.
 func Names() []string { return registry.Names() }
 
-// Find returns a new part of those that were registered under the name, with the zero values of its parameters.
+// Find returns a new part of those that were registered under the name, with the zero values of its
+// parameters.
 func Find(name string) (Part, error) {
 	r, err := registry.Find(name)
 	if err != nil {
@@ -100,8 +105,8 @@ func Find(name string) (Part, error) {
 	return r.new(), nil
 }
 
-// Describe returns what a part was registered as, whatever its parameters. Of a part that is not registered it has only the name
-// of its type.
+// Describe returns what a part was registered as, whatever its parameters. Of a part that is not
+// registered it has only the name of its type.
 func Describe(p Part) Info {
 	if r, ok := registeredAs(p); ok {
 		return r.info

@@ -1,7 +1,8 @@
-// Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory, which samples the
-// memory keeps, which of them a step replays, and how a prediction is made. Each part is a small type with its
-// parameters as fields, such as &Distill{Alpha: new(0.2)} or &MIR{}. [New] joins parts to a [Rehearsal]; method.Compose joins a
-// rehearsal with a rule that weighs the gradients. Begin with [Register].
+// Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory,
+// which samples the memory keeps, which of them a step replays, and how a prediction is made. Each
+// part is a small type with its parameters as fields, such as &Distill{Alpha: new(0.2)} or &MIR{}.
+// [New] joins parts to a [Rehearsal]; method.Compose joins a rehearsal with a rule that weighs the
+// gradients. Begin with [Register].
 package rehearsal
 
 import (
@@ -15,15 +16,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// memoryRow is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
+// memoryRow is the id of the memory's first row. Further rows have negative ids, tasks have ids
+// from 1 on.
 const memoryRow = 0
 
-// PenaltyID is the id of the row of a [Penalty]. It lies below the ids that rows of the memory have.
+// PenaltyID is the id of the row of a [Penalty]. It lies below the ids that rows of the memory
+// have.
 const PenaltyID = -1 << 30
 
-// Rehearsal is what its parts make together. The zero value is plain experience replay: cross-entropy on a batch
-// of the memory that is drawn at random, from samples that are kept at random. A part sets the fields of the
-// choices that it makes.
+// Rehearsal is what its parts make together. The zero value is plain experience replay:
+// cross-entropy on a batch of the memory that is drawn at random, from samples that are kept at
+// random. A part sets the fields of the choices that it makes.
 type Rehearsal struct {
 	// Task is the loss of the tasks' rows.
 	Task Loss
@@ -35,18 +38,18 @@ type Rehearsal struct {
 	Rows []Row
 	// Separate shows the rule each of the memory's rows. Otherwise it sees one row, their sum.
 	Separate bool
-	// PerTask makes one row of each finished task, with the loss of the first of Rows, in place of Rows. Its id is
-	// the negative id of the task.
+	// PerTask makes one row of each finished task, with the loss of the first of Rows, in place of
+	// Rows. Its id is the negative id of the task.
 	PerTask bool
 	// Draw chooses the samples of the first row. nil stands for a batch drawn at random. It returns
 	// indices for ctx.Memory().Item, at most ctx.Batch() of them; a sample that is drawn twice
 	// counts twice. Draw is also called while the memory is empty, and then returns none. An empty
-	// result leaves the row out of the step. More indices, or one that the memory does not have, are
-	// an error of the step.
+	// result leaves the row out of the step. More indices, or one that the memory does not have,
+	// are an error of the step.
 	Draw func(ctx ReplayContext) ([]int, error)
-	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all equally
-	// often. A part whose Draw prefers some samples sets it too: [LogitAdjustment] computes the classes' shares
-	// of a step from it. It does not change what is drawn.
+	// Shares says how often each stored sample is replayed; see [Replayer]. nil stands for all
+	// equally often. A part whose Draw prefers some samples sets it too: [LogitAdjustment] computes
+	// the classes' shares of a step from it. It does not change what is drawn.
 	Shares func(store *memory.Store, running []int, batch int) []float64
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
@@ -55,18 +58,20 @@ type Rehearsal struct {
 	// DrawAll lets Draw also choose the samples of rows that have samples of their own.
 	DrawAll bool
 
-	// Rank returns candidates of a task that has ended in order of preference within each class, at most quota of
-	// each. nil stands for a choice at random.
+	// Rank returns candidates of a task that has ended in order of preference within each class, at
+	// most quota of each. nil stands for a choice at random.
 	Rank func(ctx Context, candidates []memory.Item, quota int) ([]memory.Item, error)
-	// Pool is how many candidates of each class are collected for Rank while a task runs. It is never fewer than
-	// the memory can take.
+	// Pool is how many candidates of each class are collected for Rank while a task runs. It is
+	// never fewer than the memory can take.
 	Pool int
-	// Store fills the memory while tasks run, in place of candidates at the end of a task; see [Storer].
+	// Store fills the memory while tasks run, in place of candidates at the end of a task; see
+	// [Storer].
 	Store Storer
 	// Logits stores each sample with the logits of the model at the end of its task.
 	Logits bool
-	// UpdateLogits returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
-	// model, and the output of the right class. nil leaves stored logits as they are.
+	// UpdateLogits returns the new logits to be stored with a sample when a task ends, of the old
+	// ones, those of the present model, and the output of the right class. nil leaves stored logits
+	// as they are.
 	UpdateLogits func(old, now []float32, right int) []float32
 	// Limits say where the parts cannot be used.
 	Limits Limits
@@ -75,8 +80,8 @@ type Rehearsal struct {
 
 	// Penalty is a row that is a gradient of the parameters alone. It may also be a [Saver].
 	Penalty Penalty
-	// SeparatePenalty shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
-	// rule sees several of these, to the first.
+	// SeparatePenalty shows the rule the penalty as a row of its own. Otherwise it is added to the
+	// memory's row or, if the rule sees several of these, to the first.
 	SeparatePenalty bool
 
 	// Predict replaces the prediction of the class with the largest logit.
@@ -91,9 +96,10 @@ type Row struct {
 	OwnDraw bool
 }
 
-// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice are an error, as are values
-// out of range. The choices of a part are the Info.Axes that it was registered with and, registered or not, the fields that it
-// sets: only flags, Pool and Limits may be set by several parts.
+// New joins parts to a rehearsal, and fills in their defaults. Two parts that make the same choice
+// are an error, as are values out of range. The choices of a part are the Info.Axes that it was
+// registered with and, registered or not, the fields that it sets: only flags, Pool and Limits may
+// be set by several parts.
 func New(parts ...Part) (*Rehearsal, error) {
 	if slices.Contains(parts, nil) {
 		panic("rehearsal: New needs parts that are not nil")
@@ -118,7 +124,8 @@ func New(parts ...Part) (*Rehearsal, error) {
 	return r, r.check(parts)
 }
 
-// join lets a part set its fields, and returns an error if it sets one that another part has set. by has the part of each field.
+// join lets a part set its fields, and returns an error if it sets one that another part has set.
+// by has the part of each field.
 func (r *Rehearsal) join(p Part, by map[string]string) error {
 	name := Describe(p).Name
 	others := reflect.ValueOf(*r)
@@ -149,7 +156,8 @@ func (r *Rehearsal) join(p Part, by map[string]string) error {
 	return nil
 }
 
-// oneSets says whether only one part may set a field. Flags, Pool and Limits, which says where parts cannot be used, add up.
+// oneSets says whether only one part may set a field. Flags, Pool and Limits, which says where
+// parts cannot be used, add up.
 func oneSets(f reflect.StructField) bool {
 	return f.Type.Kind() != reflect.Bool && f.Name != "Pool" && f.Name != "Limits"
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Retrain is the part "gdumb": a new network is trained on the memory alone whenever a prediction is asked for
-// (docs/method.md §5.8), by SGD with momentum, one warm pass, then cosine restarts whose cycles double from one
-// pass on, with CutMix. With it comes the selection of [Greedy].
+// Retrain is the part "gdumb": a new network is trained on the memory alone whenever a prediction
+// is asked for (docs/method.md §5.8), by SGD with momentum, one warm pass, then cosine restarts
+// whose cycles double from one pass on, with CutMix. With it comes the selection of [Greedy].
 type Retrain struct {
 	Passes float64  `param:"passes" default:"256" range:"whole [1,1e6]" doc:"number of passes over the memory before a prediction, at least 1; with a power of two, training ends at the lowest learning rate"`
 	CutMix *float64 `param:"cutmix" default:"0.5" range:"[0,1]" doc:"probability in [0, 1] that CutMix mixes the images of a batch"`
@@ -21,9 +21,11 @@ type Retrain struct {
 func init() {
 	Register(Info{
 		Name: "gdumb", Title: "GDumb",
-		Does:   "the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
-		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-		Cost:   "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
+		Does: "the memory is filled with an equal number of samples of each class, and for predictions a new network is " +
+			"trained on the memory alone",
+		Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV " +
+			"2020",
+		Cost: "passes × (F+B) of the whole memory per evaluation", State: "only the memory",
 		Axes: []string{"selection", "prediction"},
 	}, func() Part { return new(Retrain) })
 }

@@ -11,14 +11,16 @@ func TestGDumbRate(t *testing.T) {
 	r := must.Get(New(&Retrain{}))(t)
 	m := r.Predict.(retrained)
 	middle := (.05 + .0005) / 2
-	for pass, want := range map[int]float64{0: .005, 1: .05, 2: .05, 3: middle, 4: .05, 6: middle, 8: .05, 12: middle, 128: .05, 192: middle, 255: .0005 + .0495*(1+math.Cos(math.Pi*127/128))/2} {
+	for pass, want := range map[int]float64{0: .005, 1: .05, 2: .05, 3: middle, 4: .05, 6: middle, 8: .05, 12: middle,
+		128: .05, 192: middle, 255: .0005 + .0495*(1+math.Cos(math.Pi*127/128))/2} {
 		if got := m.rate(pass); math.Abs(got-want) > 1e-15 {
 			t.Errorf("pass %d: rate %g, want %g", pass, got, want)
 		}
 	}
 }
 
-// TestGDumbTrains: each pass goes over the whole store, in batches of at most half of the ctx's, of which some are mixed.
+// TestGDumbTrains: each pass goes over the whole store, in batches of at most half of the ctx's, of
+// which some are mixed.
 func TestGDumbTrains(t *testing.T) {
 	for _, batch := range []int{1, 3, 8, 40} {
 		l := interfered(t)
@@ -35,7 +37,8 @@ func TestGDumbTrains(t *testing.T) {
 			}
 		}
 		if samples != 16*60 || batch > 3 && (mixed < len(l.trained)/4 || mixed > 3*len(l.trained)/4) {
-			t.Errorf("batch size %d: %d samples in %d steps, %d of them mixed; want 16 passes over 60", batch, samples, len(l.trained), mixed)
+			t.Errorf("batch size %d: %d samples in %d steps, %d of them mixed; want 16 passes over 60", batch, samples,
+				len(l.trained), mixed)
 		}
 	}
 }

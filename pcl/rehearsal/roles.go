@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// These interfaces are the roles that a rehearsal, or a method of your own, can have. The learner asks for them
-// by type assertion; it knows no method by name.
+// These interfaces are the roles that a rehearsal, or a method of your own, can have. The learner
+// asks for them by type assertion; it knows no method by name.
 
 // Objective replaces the cross-entropy of the competing outputs by another loss.
 type Objective interface {
@@ -16,13 +16,14 @@ type Objective interface {
 	Loss(id int) Loss
 }
 
-// Replayer decides which memory rows a step has, and which samples are in them. Without one there is one such
-// row, of id 0, with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
+// Replayer decides which memory rows a step has, and which samples are in them. Without one there
+// is one such row, of id 0, with a batch drawn at random. Replays is called after the tasks'
+// gradients have been computed.
 type Replayer interface {
 	Replays(ctx ReplayContext) ([]Replay, error)
-	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a
-	// memory row has at most batch samples. The unit is that of a batch: if a step has one memory row, they add up to 1. nil
-	// stands for all equally often.
+	// Shares returns for each stored sample how often it is replayed, on average, where all but the
+	// given tasks have ended and a memory row has at most batch samples. The unit is that of a
+	// batch: if a step has one memory row, they add up to 1. nil stands for all equally often.
 	Shares(store *memory.Store, running []int, batch int) []float64
 }
 
@@ -32,11 +33,11 @@ type Replay struct {
 	Indices []int // indices for [memory.Store.Item], at most [Context.Batch] of them
 }
 
-// Curator decides which samples of a task that has ended are kept in the memory. It may store logits and scores with them.
-// Without a Curator, the memory takes samples at random.
+// Curator decides which samples of a task that has ended are kept in the memory. It may store
+// logits and scores with them. Without a Curator, the memory takes samples at random.
 type Curator interface {
-	// Pool returns how many candidates of each class are to be collected while the task runs. quota is how many the
-	// memory can take.
+	// Pool returns how many candidates of each class are to be collected while the task runs. quota
+	// is how many the memory can take.
 	Pool(quota int) int
 	// Curate puts the candidates of task id that are to be kept into the memory.
 	Curate(ctx Context, id int, candidates []memory.Item) error
@@ -44,8 +45,8 @@ type Curator interface {
 
 // Storer fills the memory itself while tasks run. When a task ends, nothing is added.
 type Storer interface {
-	// Store is called after the update of a step. current has, for each running task, the samples that it sees for the first
-	// time in this step.
+	// Store is called after the update of a step. current has, for each running task, the samples
+	// that it sees for the first time in this step.
 	Store(ctx Context, current [][]memory.Item) error
 }
 
@@ -53,45 +54,50 @@ type Storer interface {
 type Predictor interface {
 	// Prepare is called before the first prediction after a step.
 	Prepare(ctx PredictContext) error
-	// Snapshot is called after Prepare. It returns the parameters to predict with, [Current] or [Retrained], and the scorer as it is
-	// now. Without a scorer, the class with the largest logit is predicted.
+	// Snapshot is called after Prepare. It returns the parameters to predict with, [Current] or
+	// [Retrained], and the scorer as it is now. Without a scorer, the class with the largest logit
+	// is predicted.
 	Snapshot() (at Point, s Scorer)
 }
 
-// Scorer gives classes scores other than the model's logits. It is immutable, and several goroutines use it at once.
+// Scorer gives classes scores other than the model's logits. It is immutable, and several
+// goroutines use it at once.
 type Scorer interface {
-	// Score writes a score for each of the given classes, for a sample with the given features; the class with the
-	// largest score is predicted, and softmax makes the scores probabilities. If the scorer does not
-	// apply to these classes, Score returns false and leaves the scores as they are, which are the logits.
+	// Score writes a score for each of the given classes, for a sample with the given features; the
+	// class with the largest score is predicted, and softmax makes the scores probabilities. If the
+	// scorer does not apply to these classes, Score returns false and leaves the scores as they
+	// are, which are the logits.
 	Score(features []float32, classes []int, scores []float64) bool
 }
 
 // InputScorer is a scorer that scores samples by their values alone. The network is not asked.
 type InputScorer interface {
 	Scorer
-	// ScoreInputs returns the scores of the given classes for each of the samples, which lie in x one after another.
+	// ScoreInputs returns the scores of the given classes for each of the samples, which lie in x
+	// one after another.
 	ScoreInputs(x []float32, classes []int) ([][]float64, error)
 	// Seen returns how many samples the scorer was made from.
 	Seen() int
 }
 
-// Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a batch's. Its id is
-// [PenaltyID].
+// Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a
+// batch's. Its id is [PenaltyID].
 type Penalty interface {
-	// Penalise returns the penalty at the present parameters and its gradient over the shared ones. No gradient means
-	// that there is no such row. It is called before each update. The gradient is valid until it is
-	// called again.
+	// Penalise returns the penalty at the present parameters and its gradient over the shared ones.
+	// No gradient means that there is no such row. It is called before each update. The gradient is
+	// valid until it is called again.
 	Penalise(ctx PenaltyContext) (value float64, gradient []float32, err error)
-	// AfterUpdate is called after each update. current returns its g_cur, the mean of the tasks' gradients over the shared parameters,
-	// or 0 where no task took part, which is valid until the next update.
+	// AfterUpdate is called after each update. current returns its g_cur, the mean of the tasks'
+	// gradients over the shared parameters, or 0 where no task took part, which is valid until the
+	// next update.
 	AfterUpdate(ctx PenaltyContext, current func() ([]float32, error)) error
 	// AfterReplace is called when the parameters were set from outside, and not by an update.
 	AfterReplace(ctx PenaltyContext) error
-	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
-	// where the task had fewer.
+	// Samples returns how many samples of each class of a running task Consolidate is to be given.
+	// They are fewer only where the task had fewer.
 	Samples() int
-	// Consolidate is called when a task has ended and the memory has stored its share of it. The samples are drawn
-	// at random from the task's.
+	// Consolidate is called when a task has ended and the memory has stored its share of it. The
+	// samples are drawn at random from the task's.
 	Consolidate(ctx PenaltyContext, id int, samples []memory.Item) error
 }
 
@@ -106,7 +112,8 @@ type Limits struct {
 	Classes bool // it treats outputs as the logits of classes
 }
 
-// Saver is a part's Storer, Penalty or Predictor that remembers something between steps, which is saved with the learner.
+// Saver is a part's Storer, Penalty or Predictor that remembers something between steps, which is
+// saved with the learner.
 type Saver interface {
 	MarshalState() (json.RawMessage, error)
 	UnmarshalState(json.RawMessage) error
@@ -139,8 +146,10 @@ func RolesOf(x any) (r Roles) {
 
 // Or returns r with the roles of others in place of those that it does not have.
 func (r Roles) Or(others Roles) Roles {
-	r.Objective, r.Replayer, r.Curator = cmp.Or(r.Objective, others.Objective), cmp.Or(r.Replayer, others.Replayer), cmp.Or(r.Curator, others.Curator)
-	r.Storer, r.Penalty, r.Predictor = cmp.Or(r.Storer, others.Storer), cmp.Or(r.Penalty, others.Penalty), cmp.Or(r.Predictor, others.Predictor)
+	r.Objective, r.Replayer, r.Curator = cmp.Or(r.Objective, others.Objective), cmp.Or(r.Replayer, others.Replayer),
+		cmp.Or(r.Curator, others.Curator)
+	r.Storer, r.Penalty, r.Predictor = cmp.Or(r.Storer, others.Storer), cmp.Or(r.Penalty, others.Penalty),
+		cmp.Or(r.Predictor, others.Predictor)
 	r.Limits.Inputs, r.Limits.Classes = r.Limits.Inputs || others.Limits.Inputs, r.Limits.Classes || others.Limits.Classes
 	return r
 }
@@ -198,9 +207,10 @@ func (r replayer) Shares(store *memory.Store, running []int, batch int) []float6
 	return r.Rehearsal.Shares(store, running, batch)
 }
 
-// Replays draws the rows in their order. A draw of the store's own passes over all samples before it repeats one,
-// so that two of them are not independent: a row's own draw is uniform, unless the part says how all are drawn. What
-// a part chooses to replay is the first row, be it one with a draw of its own or not.
+// Replays draws the rows in their order. A draw of the store's own passes over all samples before
+// it repeats one, so that two of them are not independent: a row's own draw is uniform, unless the
+// part says how all are drawn. What a part chooses to replay is the first row, be it one with a
+// draw of its own or not.
 func (r replayer) Replays(ctx ReplayContext) (rows []Replay, err error) {
 	if r.PerTask {
 		return perTask(ctx), nil
@@ -238,8 +248,8 @@ func (r curator) Pool(quota int) int {
 	return max(quota, r.Rehearsal.Pool)
 }
 
-// Curate ranks the candidates of a task that has come back together with the samples that are stored of it. These keep
-// the logits that are stored with them.
+// Curate ranks the candidates of a task that has come back together with the samples that are
+// stored of it. These keep the logits that are stored with them.
 func (r curator) Curate(ctx Context, id int, candidates []memory.Item) (err error) {
 	if r.UpdateLogits != nil {
 		if err := r.renew(ctx, id); err != nil {

@@ -12,7 +12,10 @@ import (
 type choosing struct{ samples []int }
 
 func init() {
-	Register(Info{Name: "choosing", Title: "-", Does: "-", Source: "-", Cost: "-", State: "-", Axes: []string{"replay"}}, func() Part { return new(choosing) })
+	Register(Info{Name: "choosing", Title: "-", Does: "-", Source: "-", Cost: "-", State: "-", Axes: []string{"replay"}},
+		func() Part {
+			return new(choosing)
+		})
 }
 
 func (c *choosing) Join(r *Rehearsal) error {
@@ -20,8 +23,8 @@ func (c *choosing) Join(r *Rehearsal) error {
 	return nil
 }
 
-// TestChosenSamplesAreReplayed: what a part chooses is the first row of every form of distillation, and of the other
-// rows those that share its samples.
+// TestChosenSamplesAreReplayed: what a part chooses is the first row of every form of distillation,
+// and of the other rows those that share its samples.
 func TestChosenSamplesAreReplayed(t *testing.T) {
 	l := newSmallModel(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
 	for _, it := range l.drawn(40) {
@@ -106,8 +109,8 @@ func TestRowsOfTasks(t *testing.T) {
 	}
 }
 
-// TestCurateByRank: the store holds the first of the ranking in its order, and of those the first when it must shrink; the
-// model is copied. A pool is asked for only where there is a choice.
+// TestCurateByRank: the store holds the first of the ranking in its order, and of those the first
+// when it must shrink; the model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
 	r := must.Get(New(&ICaRL{Pool: 30}))(t)
 	l, c := newSmallModel(t, 4, 4, memory.Config{Policy: "fixed_total", Budget: 12}), curator{r}
@@ -141,11 +144,13 @@ func TestCurateByRank(t *testing.T) {
 	}
 }
 
-// TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
+// TestAngularRows: with distillation there is a second row, of the scores without margins; without
+// it plain replay.
 func TestAngularRows(t *testing.T) {
 	r := must.Get(New(&AngularMargin{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
-	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
+	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 ||
+		scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
 	if r = must.Get(New(&AngularMargin{}))(t); r.Logits || len(r.Rows) != 1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// SI is the part "si", synaptic intelligence (docs/method.md §8.7): a penalty row like that of [EWC], which holds a
-// parameter the more firmly, the more its changes have lowered the losses.
+// SI is the part "si", synaptic intelligence (docs/method.md §8.7): a penalty row like that of
+// [EWC], which holds a parameter the more firmly, the more its changes have lowered the losses.
 type SI struct {
 	C    *float64 `param:"c" default:"10" range:"[0,1e12]" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
 	Xi   float64  `param:"xi" default:"0.1" range:"[1e-12,1e12]" doc:"ξ > 0, added to the square of how far a parameter has moved"`
@@ -20,7 +20,8 @@ type SI struct {
 func init() {
 	Register(Info{
 		Name: "si", Title: "SI",
-		Does:   "a penalty cΣΩ(θ−θ*)², where θ* are the parameters when the last task ended and Ω adds up −Σ g_cur·Δθ of the steps between two ends, divided by the square of the way plus ξ",
+		Does: "a penalty cΣΩ(θ−θ*)², where θ* are the parameters when the last task ended and Ω adds up −Σ " +
+			"g_cur·Δθ of the steps between two ends, divided by the square of the way plus ξ",
 		Source: "Zenke, Poole & Ganguli, Continual Learning Through Synaptic Intelligence, ICML 2017 (arXiv 1703.04200)",
 		Cost:   "O(P)", State: "three vectors of P: Ω, θ* and the sums since the last end",
 		Axes: []string{"penalty"},
@@ -42,7 +43,8 @@ type si struct {
 	before []float32 // θ before the update that is being made
 }
 
-// Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
+// Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the
+// run began.
 func (s *si) Penalise(ctx PenaltyContext) (value float64, gradient []float32, err error) {
 	theta, err := ctx.Parameters()
 	if err != nil {

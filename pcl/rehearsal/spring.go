@@ -19,7 +19,8 @@ type spring struct {
 	gradient []float32 // reused
 }
 
-// pull returns the penalty and its gradient ks⊙(θ−a), or no gradient as long as there is nothing to pull.
+// pull returns the penalty and its gradient ks⊙(θ−a), or no gradient as long as there is nothing to
+// pull.
 func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []float32, err error) {
 	if s.Stiffness == nil {
 		return 0, nil, nil
@@ -41,8 +42,8 @@ func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []
 	return value, s.gradient, nil
 }
 
-// AfterReplace moves the anchor to parameters that were given to the network, and clears the path, since the way to them lowered
-// no loss. The stiffness stays.
+// AfterReplace moves the anchor to parameters that were given to the network, and clears the path,
+// since the way to them lowered no loss. The stiffness stays.
 func (s *spring) AfterReplace(ctx PenaltyContext) error {
 	clear(s.Path)
 	if s.Anchor != nil {
@@ -68,7 +69,8 @@ func (s *spring) restore(data json.RawMessage, path bool) error {
 		return err
 	}
 	if in.Stiffness != nil && len(in.Stiffness) != len(in.Anchor) || path && len(in.Path) != len(in.Anchor) {
-		return fmt.Errorf("a penalty on %d parameters has %d anchors and the ways of %d", len(in.Stiffness), len(in.Anchor), len(in.Path))
+		return fmt.Errorf("a penalty on %d parameters has %d anchors and the ways of %d", len(in.Stiffness), len(in.Anchor),
+			len(in.Path))
 	}
 	for p, x := range in.Stiffness {
 		if x < 0 {

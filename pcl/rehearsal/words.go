@@ -20,6 +20,7 @@ const (
 type NearestMeanScope string
 
 const (
-	NearestMeanAlways       NearestMeanScope = "always"        // all of them
-	NearestMeanBetweenTasks NearestMeanScope = "between-tasks" // those among the classes of several tasks, as in class-incremental mode
+	NearestMeanAlways NearestMeanScope = "always" // all of them
+	// those among the classes of several tasks, as in class-incremental mode
+	NearestMeanBetweenTasks NearestMeanScope = "between-tasks"
 )

@@ -94,8 +94,9 @@ func (r *Run) checkMeans() error {
 			n, end, final = n+c.Test, end+float64(c.Test)*c.AccEnd, final+float64(c.Test)*c.AccFinal
 		}
 		if n != t.Test || !near(float64(n)*t.AccEnd, end) || !near(float64(n)*t.AccFinal, final) {
-			return fmt.Errorf("task %d has accuracies %g and %g of %d samples, which are not the means of those of its classes: "+
-				"the file was altered",
+			return fmt.Errorf(
+				"task %d has accuracies %g and %g of %d samples, which are not the means of those of its classes: "+
+					"the file was altered",
 				t.ID, t.AccEnd, t.AccFinal, t.Test)
 		}
 	}

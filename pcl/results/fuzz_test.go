@@ -12,8 +12,10 @@ func FuzzRun(f *testing.F) {
 	// Small ones: what the fuzzer finds of large ones it makes smaller for a minute each.
 	const rest = `"A":50,"A_first":50,"tasks":[{"id":1,"acc_end":0.5,"acc_final":0.5}]}`
 	for _, text := range []string{
-		`{"schema":1,` + rest, `{"schema":1,"id":"` + IDOf([]byte(`{"method":"er"}`)) + `","config":{"method":"er"},"method":"er",` + rest, `{"schema":1,"id":"x","config":{"method":"er"},` + rest,
-		`{"schema":1,"tasks":[{"id":1}],"curve":[{"acc":[null]}]}`, `{"schema":1,"tasks":[{"id":1,"classes":[1],"by_class":[{"class":1}]}]}`, `{"Schema":1}`, `null`, ``,
+		`{"schema":1,` + rest, `{"schema":1,"id":"` + IDOf([]byte(`{"method":"er"}`)) +
+			`","config":{"method":"er"},"method":"er",` + rest, `{"schema":1,"id":"x","config":{"method":"er"},` + rest,
+		`{"schema":1,"tasks":[{"id":1}],"curve":[{"acc":[null]}]}`,
+		`{"schema":1,"tasks":[{"id":1,"classes":[1],"by_class":[{"class":1}]}]}`, `{"Schema":1}`, `null`, ``,
 	} {
 		f.Add([]byte(text))
 	}
@@ -38,7 +40,8 @@ func FuzzRun(f *testing.F) {
 
 // FuzzRecords: likewise the lines of a file of records.
 func FuzzRecords(f *testing.F) {
-	for _, text := range []string{`{"step":0,"ids":[1],"losses":[2.5],"weights":[1]}` + "\n", `{"ids":[1,2],"gram":[1,0,1]}`, `{"ids":[null]}`, "{}\n{", ``} {
+	for _, text := range []string{`{"step":0,"ids":[1],"losses":[2.5],"weights":[1]}` + "\n",
+		`{"ids":[1,2],"gram":[1,0,1]}`, `{"ids":[null]}`, "{}\n{", ``} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -19,7 +19,8 @@ func (r *Run) Remarks() []string {
 	switch rows := plural.Of(r.Skipped, "row"); {
 	case r.DivergedAt != nil:
 		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, "+
-			"because no row had a finite loss and gradient (%s left out in all). Its accuracies are those of a broken network.", *r.DivergedAt, r.Span(), rows))
+			"because no row had a finite loss and gradient (%s left out in all). Its accuracies are those of a broken network.",
+			*r.DivergedAt, r.Span(), rows))
 	case r.Skipped > 0:
 		out = append(out, fmt.Sprintf("%s left out of its steps, "+
 			"because a loss, a gradient or the step's direction was not finite.", rows))

@@ -16,12 +16,14 @@ func TestRemarks(t *testing.T) {
 	r.Measured.Maker = xla
 	r.Measured.Parts = []Part{{Maker: goCPU}, {From: 3, Maker: goCPU}, {From: 5, Maker: xla}}
 	got := strings.Join(r.Remarks(), "\n")
-	if !strings.Contains(got, "from step 0 on with go (CPU, 2 threads)") || !strings.Contains(got, ", then from step 5 on with xla-cpu (CPU, 1 thread)") || strings.Contains(got, "step 3") {
+	if !strings.Contains(got, "from step 0 on with go (CPU, 2 threads)") ||
+		!strings.Contains(got, ", then from step 5 on with xla-cpu (CPU, 1 thread)") || strings.Contains(got, "step 3") {
 		t.Errorf("parts made with different backends: %q", got)
 	}
 	at := 4
 	r.Skipped, r.DivergedAt = 1, &at
-	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "diverged: from step 4 of 9") || !strings.Contains(got, "1 row left out") {
+	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "diverged: from step 4 of 9") ||
+		!strings.Contains(got, "1 row left out") {
 		t.Errorf("a run that diverged: %q", got)
 	}
 	r.SkippedSamples = 3

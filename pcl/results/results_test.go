@@ -18,13 +18,18 @@ import (
 func worked() *Run {
 	then, acc := 0.5, 0.75
 	return &Run{
-		Schema: schema, ID: IDOf([]byte(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`)), Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
+		Schema: schema,
+		ID:     IDOf([]byte(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`)),
+		Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
 		Params: map[string]any{"tau": "1", "momentum": 0.5}, Dataset: "glyphs", Increment: "task", Seed: 1234,
-		Config: json.RawMessage(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`), Steps: 9,
-		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: then, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8, AccEnd: acc, AccFinal: acc}},
-		A:     75, F: 12.5, AFirst: 62.5,
-		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&then, nil}, Mean: then}, {Step: 8, Ended: []int{2}, Acc: []*float64{&acc, &acc}, Mean: acc}},
-		PerK:  []KStat{{K: 1, Steps: 9, SumW: Moment{N: 9, Mean: 1, Min: 1, Max: 1}}},
+		Config: json.RawMessage(`{"method":"emgd-gmc","params":{"momentum":0.5,"tau":"1"},"dataset":"glyphs","seed":1234}`),
+		Steps:  9,
+		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: then, AccFinal: acc},
+			{ID: 2, Classes: []int{1}, Start: 4, End: 8, AccEnd: acc, AccFinal: acc}},
+		A: 75, F: 12.5, AFirst: 62.5,
+		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&then, nil}, Mean: then},
+			{Step: 8, Ended: []int{2}, Acc: []*float64{&acc, &acc}, Mean: acc}},
+		PerK: []KStat{{K: 1, Steps: 9, SumW: Moment{N: 9, Mean: 1, Min: 1, Max: 1}}},
 	}
 }
 
@@ -46,7 +51,8 @@ func TestSaveLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for name, content := range map[string]string{
-		"no JSON": "A_e: 52.8", "cut off": `{"schema":1,"tasks":[{"id":`, "schema": `{"schema":2,"tasks":[{"id":1}]}`, "no tasks": `{"schema":1}`,
+		"no JSON": "A_e: 52.8", "cut off": `{"schema":1,"tasks":[{"id":`, "schema": `{"schema":2,"tasks":[{"id":1}]}`,
+		"no tasks": `{"schema":1}`,
 	} {
 		path := filepath.Join(t.TempDir(), "run.json")
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -69,35 +75,54 @@ func TestDerived(t *testing.T) {
 		change func(r *Run)
 		want   string
 	}{
-		"as it was":                   {func(r *Run) { r.ModelSHA256, r.MemorySHA256 = hash, hash }, ""},
-		"by hand":                     {func(r *Run) { r.ID, r.Config, r.Method = "paper", nil, "mgda" }, ""},
-		"by hand, an object":          {func(r *Run) { r.ID, r.Config = "paper", json.RawMessage(`{"source":"table 3"}`) }, ""},
-		"another id":                  {func(r *Run) { r.ID = "0123456789ab" }, `its id is "0123456789ab"`},
-		"another configuration":       {func(r *Run) { r.Config = json.RawMessage(strings.Replace(string(r.Config), "1234", "1235", 1)) }, "its id is"},
-		"another method":              {func(r *Run) { r.Method = "mgda" }, `its method is "mgda", and in its configuration "emgd-gmc"`},
-		"another parameter":           {func(r *Run) { r.Params["tau"] = "2" }, `its params.tau is "2"`},
-		"a parameter more":            {func(r *Run) { r.Params["floor"] = 0.5 }, `its params.floor is "0.5"`},
-		"a parameter less":            {func(r *Run) { delete(r.Params, "tau") }, `its configuration has params.tau "1", which it lacks`},
-		"another data set":            {func(r *Run) { r.Dataset = "emnist" }, `its dataset is "emnist"`},
-		"another seed":                {func(r *Run) { r.Seed = 1 }, `its seed is "1"`},
-		"a hash of a model":           {func(r *Run) { r.ModelSHA256 = "best" }, `model_sha256 "best"`},
-		"a hash of a memory":          {func(r *Run) { r.MemorySHA256 = hash[1:] }, "is not a checksum"},
-		"another mean at the ends":    {func(r *Run) { r.AFirst, r.F = 65, 10 }, "A_first is 65, and the mean of acc_end 62.5"},
-		"another mean in between":     {func(r *Run) { r.Curve[0].Mean = 0.6 }, "the evaluation at step 5 has mean 0.6"},
-		"another accuracy at an end":  {func(r *Run) { r.Curve[0].Acc[0], r.Curve[0].Mean = new(0.6), 0.6 }, "the evaluation at step 5, where task 1 ends"},
-		"a task that never ran":       {func(r *Run) { r.Curve[0].Ended = []int{3} }, "where task 3 ends"},
-		"accuracies of its classes":   {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 1}, {0, 4, 0.5, 1}} }, "not the means of those of its classes"},
-		"accuracies of other classes": {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 0.75}, {1, 4, 0.5, 0.75}} }, "in the place of class 0"},
-		"its classes":                 {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.25, 0.5}, {0, 4, 0.75, 1}} }, ""},
-		"more steps by rows":          {func(r *Run) { r.PerK[0].Steps, r.PerK[0].SumW.N = 12, 12 }, "per_k counts 12 steps; the run made 9"},
-		"other sums of weights":       {func(r *Run) { r.PerK[0].SumW.N = 8 }, "9 steps of 1 rows, and 8 sums"},
+		"as it was": {func(r *Run) { r.ModelSHA256, r.MemorySHA256 = hash, hash }, ""},
+		"by hand":   {func(r *Run) { r.ID, r.Config, r.Method = "paper", nil, "mgda" }, ""},
+		"by hand, an object": {func(r *Run) {
+			r.ID, r.Config = "paper", json.RawMessage(`{"source":"table 3"}`)
+		}, ""},
+		"another id": {func(r *Run) { r.ID = "0123456789ab" }, `its id is "0123456789ab"`},
+		"another configuration": {func(r *Run) {
+			r.Config = json.RawMessage(strings.Replace(string(r.Config), "1234", "1235", 1))
+		}, "its id is"},
+		"another method": {func(r *Run) {
+			r.Method = "mgda"
+		}, `its method is "mgda", and in its configuration "emgd-gmc"`},
+		"another parameter": {func(r *Run) { r.Params["tau"] = "2" }, `its params.tau is "2"`},
+		"a parameter more":  {func(r *Run) { r.Params["floor"] = 0.5 }, `its params.floor is "0.5"`},
+		"a parameter less": {func(r *Run) {
+			delete(r.Params, "tau")
+		}, `its configuration has params.tau "1", which it lacks`},
+		"another data set":   {func(r *Run) { r.Dataset = "emnist" }, `its dataset is "emnist"`},
+		"another seed":       {func(r *Run) { r.Seed = 1 }, `its seed is "1"`},
+		"a hash of a model":  {func(r *Run) { r.ModelSHA256 = "best" }, `model_sha256 "best"`},
+		"a hash of a memory": {func(r *Run) { r.MemorySHA256 = hash[1:] }, "is not a checksum"},
+		"another mean at the ends": {func(r *Run) {
+			r.AFirst, r.F = 65, 10
+		}, "A_first is 65, and the mean of acc_end 62.5"},
+		"another mean in between": {func(r *Run) { r.Curve[0].Mean = 0.6 }, "the evaluation at step 5 has mean 0.6"},
+		"another accuracy at an end": {func(r *Run) {
+			r.Curve[0].Acc[0], r.Curve[0].Mean = new(0.6), 0.6
+		}, "the evaluation at step 5, where task 1 ends"},
+		"a task that never ran": {func(r *Run) { r.Curve[0].Ended = []int{3} }, "where task 3 ends"},
+		"accuracies of its classes": {func(r *Run) {
+			r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 1}, {0, 4, 0.5, 1}}
+		}, "not the means of those of its classes"},
+		"accuracies of other classes": {func(r *Run) {
+			r.Tasks[0].ByClass = []Class{{3, 4, 0.5, 0.75}, {1, 4, 0.5, 0.75}}
+		}, "in the place of class 0"},
+		"its classes": {func(r *Run) { r.Tasks[0].ByClass = []Class{{3, 4, 0.25, 0.5}, {0, 4, 0.75, 1}} }, ""},
+		"more steps by rows": {func(r *Run) {
+			r.PerK[0].Steps, r.PerK[0].SumW.N = 12, 12
+		}, "per_k counts 12 steps; the run made 9"},
+		"other sums of weights": {func(r *Run) { r.PerK[0].SumW.N = 8 }, "9 steps of 1 rows, and 8 sums"},
 	} {
 		r, path := worked(), filepath.Join(t.TempDir(), "run.json")
 		if c.change(r); r.Save(path) != nil {
 			t.Fatalf("%s: it was not saved", name)
 		}
 		got, err := Load(path)
-		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
+		if (err == nil) != (c.want == "") ||
+			err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 		if err == nil && (len(got.Remarks()) > 0) != strings.HasPrefix(name, "by hand") {
@@ -117,7 +142,8 @@ func TestSpecialFiles(t *testing.T) {
 	if _, err := Load(filepath.Join(dir, ResultFile)); err == nil || !strings.Contains(err.Error(), "a folder") {
 		t.Errorf("a result: %v", err)
 	}
-	if _, err := (File{Path: filepath.Join(dir, ResultFile)}).ReadRecords(); err == nil || !strings.Contains(err.Error(), "a folder") {
+	if _, err := (File{Path: filepath.Join(dir, ResultFile)}).ReadRecords(); err == nil ||
+		!strings.Contains(err.Error(), "a folder") {
 		t.Errorf("records: %v", err)
 	}
 }
@@ -132,7 +158,8 @@ func TestOneSpelling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for more, want := range map[string]bool{`"a": 99,`: true, `"METHOD": "mgda",`: true, `"later": [null],`: true, `"A": 75,`: false, `"later": "\udc00",`: false, "\"later\": \"\xff\",": false} {
+	for more, want := range map[string]bool{`"a": 99,`: true, `"METHOD": "mgda",`: true, `"later": [null],`: true,
+		`"A": 75,`: false, `"later": "\udc00",`: false, "\"later\": \"\xff\",": false} {
 		r, err := parse([]byte("{" + more + string(text[1:])))
 		if (err == nil) != want || err == nil && (r.A != 75 || r.Method != "emgd-gmc") {
 			t.Errorf("%s: %v", more, err)
@@ -169,7 +196,8 @@ func TestCheck(t *testing.T) {
 func TestReadRecords(t *testing.T) {
 	want := []Record{
 		{Step: 0, IDs: []int{1}, Losses: []float64{2.5}, Weights: []float64{1}},
-		{Step: 1, IDs: []int{0, 1}, Losses: []float64{2, 1}, Gram: []float64{18, -22, -22, 38}, Weights: []float64{.6, .4}, Lambda: []float64{.6, .4}, NormD: 1.5},
+		{Step: 1, IDs: []int{0, 1}, Losses: []float64{2, 1}, Gram: []float64{18, -22, -22, 38}, Weights: []float64{.6, .4},
+			Lambda: []float64{.6, .4}, NormD: 1.5},
 	}
 	var text strings.Builder
 	for _, r := range want {
@@ -184,7 +212,8 @@ func TestReadRecords(t *testing.T) {
 	if _, err := ReadRecords(strings.NewReader(text.String() + `{"step":2,`)); err == nil {
 		t.Errorf("half a line: error %v, want one that names line 3", err)
 	}
-	if _, err := ReadRecords(strings.NewReader(`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`)); err == nil {
+	if _, err := ReadRecords(strings.NewReader(
+		`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`)); err == nil {
 		t.Error("a Gram matrix of three numbers for two rows was read")
 	}
 	if none, err := ReadRecords(strings.NewReader("")); err != nil || none != nil {
@@ -206,7 +235,8 @@ func TestMoment(t *testing.T) {
 		for _, v := range x {
 			variance += (v - mean) * (v - mean) / float64(len(x))
 		}
-		if m.N != len(x) || math.Abs(m.Mean-mean) > 1e-6 || math.Abs(m.Std()-math.Sqrt(variance)) > 1e-6*(1+math.Sqrt(variance)) || m.Min != least || m.Max != most {
+		if m.N != len(x) || math.Abs(m.Mean-mean) > 1e-6 ||
+			math.Abs(m.Std()-math.Sqrt(variance)) > 1e-6*(1+math.Sqrt(variance)) || m.Min != least || m.Max != most {
 			t.Fatalf("%+v, std %g; want mean %g, std %g", m, m.Std(), mean, math.Sqrt(variance))
 		}
 	})

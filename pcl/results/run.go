@@ -63,7 +63,8 @@ type Run struct {
 	// network had stopped learning. It is nil for a run that learnt until its end.
 	DivergedAt *int `json:"diverged_at,omitempty"`
 
-	// ModelSHA256 is of the final parameters and statistics, or of the sums of a method that learns from these.
+	// ModelSHA256 is of the final parameters and statistics, or of the sums of a method that learns
+	// from these.
 	ModelSHA256  string `json:"model_sha256"`
 	MemorySHA256 string `json:"memory_sha256"` // of the final rehearsal store, pixels included
 
@@ -149,8 +150,8 @@ type Measured struct {
 	PeakRSS      int64   `json:"peak_rss_bytes"`
 	Compilations int     `json:"compilations"` // until the last step of this process
 	Resumed      int     `json:"resumed"`      // how often the run was resumed
-	// StoredBytes is how large the stored samples are at the end, StatisticsBytes how large the sums that
-	// a method learns from (docs/method.md §12.1). Runs of older programs have neither.
+	// StoredBytes is how large the stored samples are at the end, StatisticsBytes how large the
+	// sums that a method learns from (docs/method.md §12.1). Runs of older programs have neither.
 	StoredBytes     int `json:"stored_bytes,omitempty"`
 	StatisticsBytes int `json:"statistics_bytes,omitempty"`
 	// Maker is what made the run's last part. If there were several parts, Parts has all of them,

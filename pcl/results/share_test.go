@@ -9,8 +9,10 @@ import (
 // sets stay.
 func TestWithoutFolders(t *testing.T) {
 	for name, want := range map[string]string{
-		"folder:/home/me/photos?size=32x32": "folder:photos?size=32x32", `csv:C:\me\a&b.csv`: "csv:a&b.csv", "folder:/home/me/photos/": "folder:photos/",
-		"folder:photos?label=a/b": "folder:photos?label=a/b", "npz:../x.npz": "npz:x.npz", "glyphs": "glyphs", "folder:photos": "folder:photos",
+		"folder:/home/me/photos?size=32x32": "folder:photos?size=32x32", `csv:C:\me\a&b.csv`: "csv:a&b.csv",
+		"folder:/home/me/photos/": "folder:photos/",
+		"folder:photos?label=a/b": "folder:photos?label=a/b", "npz:../x.npz": "npz:x.npz", "glyphs": "glyphs",
+		"folder:photos": "folder:photos",
 	} {
 		r := &Run{ID: "0123456789ab"}
 		text, err := json.Marshal(map[string]any{"dataset": name, "scenario": map[string]any{"dataset": name}})

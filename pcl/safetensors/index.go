@@ -42,8 +42,8 @@ type Entry struct {
 	begin int64
 }
 
-// Open reads the header of a file. The values must cover the whole rest of it, without gaps, and no two tensors may share
-// some, so that a file has one meaning only.
+// Open reads the header of a file. The values must cover the whole rest of it, without gaps, and no
+// two tensors may share some, so that a file has one meaning only.
 func Open(path string) (r *Reader, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -156,7 +156,8 @@ func size(shape []int) (int, error) {
 	return n, nil
 }
 
-// order sorts the tensors by their places and checks that these are one after the other, up to the end.
+// order sorts the tensors by their places and checks that these are one after the other, up to the
+// end.
 func (x *Reader) order(bytes int64) error {
 	slices.SortFunc(x.Entries, func(a, b Entry) int {
 		// An empty tensor lies before the one that begins where it does.
@@ -185,8 +186,8 @@ var kinds = map[string]string{
 	"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }
 
-// Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
-// and []int64 for the others.
+// Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits
+// too, []uint8 for U8, and []int64 for the others.
 func (x *Reader) Read(t Entry) (values any, err error) {
 	defer func() {
 		if err != nil {

@@ -18,7 +18,8 @@ func open(data []byte) (r *Reader, err error) {
 	return r, err
 }
 
-// TestTypes reads one tensor of each type. Their order is that of the values, not that of the header.
+// TestTypes reads one tensor of each type. Their order is that of the values, not that of the
+// header.
 func TestTypes(t *testing.T) {
 	x, err := open(rawWith(`{
 		"last":{"dtype":"BOOL","shape":[2],"data_offsets":[38,40]}, "f64":{"dtype":"F64","shape":[],"data_offsets":[0,8]},
@@ -54,7 +55,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestUnknownType: a file may have tensors of types that are not read, as long as nobody reads them.
+// TestUnknownType: a file may have tensors of types that are not read, as long as nobody reads
+// them.
 func TestUnknownType(t *testing.T) {
 	x := must.Get(open(rawWith(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...)))(t)
 	if _, err := x.Read(x.Entries[0]); err == nil {
@@ -64,8 +66,10 @@ func TestUnknownType(t *testing.T) {
 
 // TestUnsigned reads whole numbers without a sign, as from .npz files.
 func TestUnsigned(t *testing.T) {
-	for name, text := range map[string]string{"U16": "\xfe\xff", "U32": "\xfe\xff\x00\x00", "U64": "\xfe\xff\x00\x00\x00\x00\x00\x00"} {
-		x := must.Get(open(rawWith(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...)))(t)
+	for name, text := range map[string]string{"U16": "\xfe\xff", "U32": "\xfe\xff\x00\x00",
+		"U64": "\xfe\xff\x00\x00\x00\x00\x00\x00"} {
+		x := must.Get(open(rawWith(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)),
+			[]byte(text)...)))(t)
 		if got, err := x.Read(x.Entries[0]); err != nil || !cmp.Equal(got, []int64{0xfffe}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

@@ -1,10 +1,11 @@
-// Package safetensors writes and reads safetensors files, which hold named tensors and texts about them. They are the
-// usual way to exchange the weights of networks between programs: Python's package safetensors reads and writes them.
-// Begin with [File.Write] and [Load], or with [Open] for a file of any types whose tensors are read one by one. Tensors are
-// written as float32; float16 and bfloat16 are read too, without rounding.
+// Package safetensors writes and reads safetensors files, which hold named tensors and texts about
+// them. They are the usual way to exchange the weights of networks between programs: Python's
+// package safetensors reads and writes them. Begin with [File.Write] and [Load], or with [Open] for
+// a file of any types whose tensors are read one by one. Tensors are written as float32; float16
+// and bfloat16 are read too, without rounding.
 //
-// A file has the length of a header as eight bytes, the header as JSON, which says of each tensor its type, shape and place,
-// and the values. All numbers are little-endian.
+// A file has the length of a header as eight bytes, the header as JSON, which says of each tensor
+// its type, shape and place, and the values. All numbers are little-endian.
 package safetensors
 
 import (
@@ -51,7 +52,9 @@ func (x *Reader) all() (*File, error) {
 		}
 		floats, ok := values.([]float32) // F16 and BF16 have their values as float32, too
 		if !ok {
-			return nil, fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with .float(), in NumPy with .astype(\"float32\")", t.Name, t.Type)
+			return nil,
+				fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with .float(), in "+
+					"NumPy with .astype(\"float32\")", t.Name, t.Type)
 		}
 		f.Tensors = append(f.Tensors, Tensor{Name: t.Name, Dims: t.Shape, Values: floats})
 	}
@@ -77,14 +80,17 @@ func (f *File) Write(w io.Writer) error {
 	return nil
 }
 
-// header returns the beginning of the file, up to the values, which begin at a multiple of eight bytes.
+// header returns the beginning of the file, up to the values, which begin at a multiple of eight
+// bytes.
 func (f *File) header() ([]byte, error) {
 	entries := map[string]any{metadataKey: f.Metadata}
 	at := int64(0)
 	for _, t := range f.Tensors {
 		n, err := size(t.Dims)
 		if _, taken := entries[t.Name]; err != nil || n != len(t.Values) || t.Name == "" || taken {
-			return nil, fmt.Errorf("a tensor %q of shape %v with %d values: want a name of its own, and as many values as the shape takes", t.Name, t.Dims, len(t.Values))
+			return nil,
+				fmt.Errorf("a tensor %q of shape %v with %d values: want a name of its own, and as many values as the shape takes",
+					t.Name, t.Dims, len(t.Values))
 		}
 		end := at + 4*int64(n)
 		entries[t.Name] = described{"F32", append([]int{}, t.Dims...), []int64{at, end}}

@@ -118,8 +118,10 @@ func TestHostile(t *testing.T) {
 
 // TestHalfPrecision: floats of 16 bits have their values as float32.
 func TestHalfPrecision(t *testing.T) {
-	data := raw(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]}}`, 0)
-	data = append(data, 0x00, 0x3e, 0x01, 0x80, 0xc0, 0x3f, 0x01, 0x80) // 1.5 and the smallest negative number of each type
+	data := raw(
+		`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]}}`, 0)
+	// 1.5 and the smallest negative number of each type
+	data = append(data, 0x00, 0x3e, 0x01, 0x80, 0xc0, 0x3f, 0x01, 0x80)
 	f := must.Get(decode(data))(t)
 	want := []Tensor{{"a", []int{2}, []float32{1.5, -0x1p-24}}, {"b", []int{1, 2}, []float32{1.5, -0x1p-133}}}
 	if d := cmp.Diff(want, f.Tensors); d != "" {
@@ -129,8 +131,10 @@ func TestHalfPrecision(t *testing.T) {
 
 // FuzzDecode: whatever is read can be written, and is then read as the same.
 func FuzzDecode(f *testing.F) {
-	f.Add(encoded(f, &File{Tensors: []Tensor{{"a", []int{2}, []float32{1, 2}}, {"b", nil, []float32{3}}}, Metadata: map[string]string{"k": "v"}}))
-	f.Add(raw(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4))
+	f.Add(encoded(f, &File{Tensors: []Tensor{{"a", []int{2}, []float32{1, 2}}, {"b", nil, []float32{3}}},
+		Metadata: map[string]string{"k": "v"}}))
+	f.Add(
+		raw(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4))
 	f.Add(raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 3))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := decode(data)

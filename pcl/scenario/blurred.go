@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Part is one of several equal parts of the training samples of a class, counted from 0. Tasks that share a class have
-// different parts of it. The zero value stands for all samples.
+// Part is one of several equal parts of the training samples of a class, counted from 0. Tasks that
+// share a class have different parts of it. The zero value stands for all samples.
 type Part struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
@@ -24,8 +24,9 @@ func (p Part) len(n int) int {
 // bad reports whether the part is neither one of several nor the zero value.
 func (p Part) bad() bool { return p != Part{} && (p.Index < 0 || p.Index >= p.Of || p.Of > limit) }
 
-// blurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of which every task has
-// the first overlap classes in common with the one before it (docs/protocol.md §1.6), and a part of its own of each.
+// blurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of
+// which every task has the first overlap classes in common with the one before it (docs/protocol.md
+// §1.6), and a part of its own of each.
 func blurredSets(classes, tasks, size, overlap int, labelset uint64) ([]Task, error) {
 	step := size - overlap
 	if overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes {

@@ -6,11 +6,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// labelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
-// (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves the rest feasible; then
-// sizes and class ids are shuffled.
+// labelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in
+// exactly one (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves
+// the rest feasible; then sizes and class ids are shuffled.
 func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
-	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
+	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes ||
+		tasks*min(hi, classes) < classes {
 		return nil, fmt.Errorf("%d classes cannot be cut into %d tasks of %d to %d classes%s",
 			classes, tasks, lo, hi, feasible(classes, tasks, lo, hi))
 	}
@@ -41,7 +42,8 @@ func feasible(classes, tasks, lo, hi int) string {
 		text = fmt.Sprintf("; want %s tasks (tasks)", between((classes+hi-1)/hi, classes/lo))
 	}
 	if 1 <= tasks && tasks <= classes {
-		text += fmt.Sprintf("; want tasks of %s classes (min_classes, max_classes)", between(min(lo, classes/tasks), max(hi, (classes+tasks-1)/tasks)))
+		text += fmt.Sprintf("; want tasks of %s classes (min_classes, max_classes)",
+			between(min(lo, classes/tasks), max(hi, (classes+tasks-1)/tasks)))
 	}
 	return text
 }

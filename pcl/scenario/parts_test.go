@@ -27,7 +27,8 @@ func TestLabelSets(t *testing.T) {
 			all = append(all, set...)
 		}
 		slices.Sort(all)
-		if len(sets) != tasks || len(all) != classes || len(slices.Compact(all)) != classes || all[0] != 0 || all[classes-1] != classes-1 {
+		if len(sets) != tasks || len(all) != classes || len(slices.Compact(all)) != classes || all[0] != 0 ||
+			all[classes-1] != classes-1 {
 			t.Fatalf("%d tasks hold %v, want each of %d classes once", len(sets), all, classes)
 		}
 	})
@@ -50,7 +51,8 @@ func TestSeedsMatter(t *testing.T) {
 	var sets [][][]int
 	var all [][]int
 	for _, seed := range []uint64{0, 1, 2, 0} {
-		sets, all = append(sets, must.Get(labelSets(62, 5, 3, 15, seed))(t)), append(all, must.Get(starts(durations, "parallel", seed))(t))
+		sets, all = append(sets, must.Get(labelSets(62, 5, 3, 15, seed))(t)),
+			append(all, must.Get(starts(durations, "parallel", seed))(t))
 	}
 	for a := range 3 {
 		for b := range a {
@@ -103,8 +105,8 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestBlurredSets cuts classes into tasks that overlap: neighbours share as many classes as they should, and the
-// parts of each class are those of its tasks, each once.
+// TestBlurredSets cuts classes into tasks that overlap: neighbours share as many classes as they
+// should, and the parts of each class are those of its tasks, each once.
 func TestBlurredSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(2, 12).Draw(t, "size")

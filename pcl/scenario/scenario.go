@@ -29,9 +29,9 @@ func checkIncrement(i string) error {
 // schema is the version of the JSON form.
 const schema = 1
 
-// Scenario is one situation: a label set and a timeline on a data set. One that was written by hand may leave out
-// what is determined elsewhere, the data set, increment, kind, batch and epochs, and its tasks the numbers of samples
-// and steps; [Scenario.Fill] adds them.
+// Scenario is one situation: a label set and a timeline on a data set. One that was written by hand
+// may leave out what is determined elsewhere, the data set, increment, kind, batch and epochs, and
+// its tasks the numbers of samples and steps; [Scenario.Fill] adds them.
 type Scenario struct {
 	Schema    int    `json:"schema"`
 	Dataset   string `json:"dataset"`
@@ -47,9 +47,11 @@ type Scenario struct {
 // Task is one stream; its id is its index + 1.
 type Task struct {
 	Classes []int `json:"classes,omitempty"` // class ids of the data set
-	// Names may say which classes these are instead, by their names in the data set; [Scenario.Fill] looks them up.
+	// Names may say which classes these are instead, by their names in the data set;
+	// [Scenario.Fill] looks them up.
 	Names []string `json:"names,omitempty"`
-	// Parts says, for each class, which part of its training samples the task has. Without it the task has all.
+	// Parts says, for each class, which part of its training samples the task has. Without it the
+	// task has all.
 	Parts []Part `json:"parts,omitempty"`
 	Train int    `json:"train"` // training samples
 	Start int    `json:"start"` // first step, from 0; before it there may be steps at which no stream runs
@@ -62,26 +64,28 @@ func (t Task) End() int { return t.Start + t.Steps - 1 }
 // Options describe a scenario to be generated.
 type Options struct {
 	Dataset string
-	// Increment says which classes a prediction may choose from: "task" predictions know the sample's task and choose among its
-	// classes, "class" predictions choose among all classes of the tasks started so far.
+	// Increment says which classes a prediction may choose from: "task" predictions know the
+	// sample's task and choose among its classes, "class" predictions choose among all classes of
+	// the tasks started so far.
 	Increment string
-	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel" start at random while an
-	// earlier one still runs, "serial" ones follow one another (serial continual learning), and those "all_at_once" start
-	// together (multi-task learning).
+	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel"
+	// start at random while an earlier one still runs, "serial" ones follow one another (serial
+	// continual learning), and those "all_at_once" start together (multi-task learning).
 	Kind       string
 	Tasks      int
 	MinClasses int
 	MaxClasses int
-	// Overlap is the number of classes that each task has in common with the one before it; 0 is none. Tasks that
-	// overlap have MinClasses = MaxClasses classes. The training samples of a class are divided among its tasks or,
-	// with Duplicate, given to each of them.
+	// Overlap is the number of classes that each task has in common with the one before it; 0 is
+	// none. Tasks that overlap have MinClasses = MaxClasses classes. The training samples of a
+	// class are divided among its tasks or, with Duplicate, given to each of them.
 	Overlap   int
 	Duplicate bool
 	Batch     int
 	Epochs    int
 	LabelSet  uint64 // seed
 	Timeline  uint64 // seed
-	// ClassNames are those of the data set, for a scenario that is filled and whose tasks have Names.
+	// ClassNames are those of the data set, for a scenario that is filled and whose tasks have
+	// Names.
 	ClassNames []string
 }
 
@@ -126,7 +130,8 @@ func Generate(o Options, perClass []int) (_ *Scenario, err error) {
 	return s, nil
 }
 
-// labelSets returns tasks with their classes and, if they share classes, which part of these each has.
+// labelSets returns tasks with their classes and, if they share classes, which part of these each
+// has.
 func (o Options) labelSets(classes int) (tasks []Task, err error) {
 	if o.Overlap == 0 {
 		sets, err := labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
@@ -193,7 +198,8 @@ func (s *Scenario) MaxStreams() int {
 	return rows
 }
 
-// rows returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
+// rows returns K at a step: the number of running tasks, plus one for the memory once a task has
+// finished.
 func (s *Scenario) rows(step int) int {
 	k, finished := 0, 0
 	for _, t := range s.Tasks {
@@ -210,8 +216,9 @@ func (s *Scenario) rows(step int) int {
 // TrainingSteps returns at how many steps streams run: LastStep+1 unless the timeline has gaps.
 func (s *Scenario) TrainingSteps() int { return s.LastStep() + 1 - s.idle(s.LastStep()+1) }
 
-// StepAfter returns the step of the timeline at which a run makes its next update, after the given number of updates. There
-// are none while no stream runs, so that step is later than this number by the gaps before it.
+// StepAfter returns the step of the timeline at which a run makes its next update, after the given
+// number of updates. There are none while no stream runs, so that step is later than this number by
+// the gaps before it.
 func (s *Scenario) StepAfter(updates int) int { return updates + s.idle(updates) }
 
 // idle is the number of steps at which no stream runs, before the step of [Scenario.StepAfter].
@@ -227,9 +234,10 @@ func (s *Scenario) idle(updates int) (idle int) {
 	return idle
 }
 
-// Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs from o, and the numbers of
-// training samples and steps from perClass, the number of training samples of each class. It returns an error if what
-// it does not leave out is not the same, except for its kind, which its steps already say.
+// Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs
+// from o, and the numbers of training samples and steps from perClass, the number of training
+// samples of each class. It returns an error if what it does not leave out is not the same, except
+// for its kind, which its steps already say.
 func (s *Scenario) Fill(o Options, perClass []int) (_ *Scenario, err error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -240,7 +248,8 @@ func (s *Scenario) Fill(o Options, perClass []int) (_ *Scenario, err error) {
 		}
 	}()
 	full := *s
-	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment), cmp.Or(s.Kind, o.Kind)
+	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment),
+		cmp.Or(s.Kind, o.Kind)
 	full.Batch, full.Epochs = cmp.Or(s.Batch, o.Batch), cmp.Or(s.Epochs, o.Epochs)
 	if full.Dataset != o.Dataset {
 		return nil, fmt.Errorf("it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
@@ -272,7 +281,8 @@ func (s *Scenario) fill(i int, o Options, perClass []int) (err error) {
 	for _, name := range t.Names {
 		class := slices.Index(o.ClassNames, name)
 		if class < 0 {
-			return fmt.Errorf("the data set has no class %q; it has %.200q%s", name, o.ClassNames, alike.Hint(name, o.ClassNames))
+			return fmt.Errorf("the data set has no class %q; it has %.200q%s", name, o.ClassNames,
+				alike.Hint(name, o.ClassNames))
 		}
 		t.Classes = append(t.Classes, class)
 	}
@@ -303,7 +313,8 @@ const limit = 1 << 31
 
 func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(counts) > limit }
 
-// Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
+// Validate returns an error that names what is wrong with a scenario. What it leaves out is not
+// wrong.
 func (s *Scenario) Validate() (err error) {
 	defer func() {
 		if err != nil {
@@ -396,7 +407,8 @@ func Load(path string) (*Scenario, error) {
 	return s, nil
 }
 
-// zeros refuses a 0 that stands where a number may be left out: it would count as left out, which is not what it says.
+// zeros refuses a 0 that stands where a number may be left out: it would count as left out, which
+// is not what it says.
 func zeros(data []byte) error {
 	type count struct {
 		Batch  *int `json:"batch"`

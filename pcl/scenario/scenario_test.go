@@ -60,7 +60,8 @@ func TestStatistics(t *testing.T) {
 		}
 		mostRows = max(mostRows, s.MaxStreams())
 	}
-	t.Logf("mean K within 1.9…3.5 in %d of %d situations, at most %d rows; share of the steps with K rows %.2f", inside, situations, mostRows, share)
+	t.Logf("mean K within 1.9…3.5 in %d of %d situations, at most %d rows; share of the steps with K rows %.2f", inside,
+		situations, mostRows, share)
 	if mostRows > 6 {
 		t.Errorf("up to %d rows; 5 tasks and the memory are 6", mostRows)
 	}
@@ -99,7 +100,8 @@ func TestEpochs(t *testing.T) {
 		o.Epochs = 3
 		for i, task := range generate(t, o, perClass()).Tasks {
 			if want := one.Tasks[i]; task.Start != 3*want.Start || task.Steps != 3*want.Steps {
-				t.Errorf("task %d starts at %d for %d steps; one epoch at %d for %d", i+1, task.Start, task.Steps, want.Start, want.Steps)
+				t.Errorf("task %d starts at %d for %d steps; one epoch at %d for %d", i+1, task.Start, task.Steps, want.Start,
+					want.Steps)
 			}
 		}
 	})
@@ -124,7 +126,9 @@ func TestMaxStreams(t *testing.T) {
 
 func TestGenerateRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Options){
-		"batch": func(o *Options) { o.Batch = 0 }, "epochs": func(o *Options) { o.Epochs = -1 }, "kind": func(o *Options) { o.Kind = "both" },
+		"batch": func(o *Options) { o.Batch = 0 }, "epochs": func(o *Options) {
+			o.Epochs = -1
+		}, "kind": func(o *Options) { o.Kind = "both" },
 		"increment": func(o *Options) { o.Increment = "" }, "tasks": func(o *Options) { o.Tasks = 63 },
 	} {
 		o := emnist(0, 0)
@@ -145,10 +149,14 @@ func TestValidate(t *testing.T) {
 	for i, damage := range []func(s *Scenario){
 		func(s *Scenario) { s.Schema = 2 }, func(s *Scenario) { s.Increment = "domain" }, func(s *Scenario) { s.Batch = -1 },
 		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 1 << 62 },
-		func(s *Scenario) { s.Tasks = nil }, func(s *Scenario) { s.Tasks[1].Classes = nil }, func(s *Scenario) { s.Tasks[1].Classes[0] = -1 },
+		func(s *Scenario) { s.Tasks = nil }, func(s *Scenario) {
+			s.Tasks[1].Classes = nil
+		}, func(s *Scenario) { s.Tasks[1].Classes[0] = -1 },
 		func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} },
 		func(s *Scenario) { s.Tasks[0].Train = -1 }, func(s *Scenario) { s.Tasks[0].Train = 1 << 62 },
-		func(s *Scenario) { s.Tasks[0].Start = 1 << 20 }, func(s *Scenario) { s.Tasks[0].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
+		func(s *Scenario) { s.Tasks[0].Start = 1 << 20 }, func(s *Scenario) {
+			s.Tasks[0].Start = -1
+		}, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
 		func(s *Scenario) { s.Tasks[1].Names = []string{"a"} },
 		func(s *Scenario) { s.Tasks[1] = Task{Names: []string{"a", "a"}, Start: s.Tasks[1].Start} },
 		func(s *Scenario) { s.Tasks[1].Parts = []Part{{0, 2}} },
@@ -171,7 +179,9 @@ func TestValidate(t *testing.T) {
 func TestFillRefuses(t *testing.T) {
 	o := emnist(0, 0)
 	for i, damage := range []func(s *Scenario){
-		func(s *Scenario) { s.Batch = 1 }, func(s *Scenario) { s.Dataset = "digits" }, func(s *Scenario) { s.Tasks[0].Steps = 9 },
+		func(s *Scenario) { s.Batch = 1 }, func(s *Scenario) {
+			s.Dataset = "digits"
+		}, func(s *Scenario) { s.Tasks[0].Steps = 9 },
 		func(s *Scenario) { s.Tasks[0].Train = 1 }, func(s *Scenario) { s.Tasks[0].Classes[0] = 62 },
 	} {
 		s := generate(t, o, perClass())
@@ -193,7 +203,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 	for new, place := range map[string]string{
-		`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.0.train", `"Batch": 1, "batch": `: `"Batch" is not known`,
+		`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.0.train",
+		`"Batch": 1, "batch": `: `"Batch" is not known`,
 	} {
 		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644))
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), place) {
@@ -298,7 +309,9 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(good)
-	f.Add([]byte(`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
+	f.Add(
+		[]byte(
+			`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := new(Scenario)
 		if jsonin.Unmarshal(data, s) != nil || s.Validate() != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
-// for "parallel" s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
+// starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md
+// §1.3): for "parallel" s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
 func starts(durations []int, kind string, timeline uint64) ([]int, error) {
 	starts := make([]int, len(durations))
 	rng := seed.New(timeline, "timeline")

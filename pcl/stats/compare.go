@@ -42,7 +42,9 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 	}
 	k := len(ranks)
 	if tests := k * (k - 1) / 2; len(scores) < MinPairs(alpha, tests) {
-		return nil, fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d tests; want %d", len(scores), alpha, tests, MinPairs(alpha, tests))
+		return nil,
+			fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d "+
+				"tests; want %d", len(scores), alpha, tests, MinPairs(alpha, tests))
 	}
 	c := &Comparison{Ranks: ranks, Pairs: len(scores), Alpha: alpha, P: ones(k), Adjusted: ones(k)}
 	c.test(scores)

@@ -34,7 +34,8 @@ func TestAverageRanks(t *testing.T) {
 		}
 	}
 	a, b, c := 0.1, 0.2, 0.3 // the first two means are of the same runs, added up in another order
-	if got := AverageRanks([][]float64{{(a + b + c) / 3, (c + b + a) / 3, a}}); !slices.Equal(got, []float64{1.5, 1.5, 3}) {
+	if got := AverageRanks([][]float64{{(a + b + c) / 3, (c + b + a) / 3, a}}); !slices.Equal(got,
+		[]float64{1.5, 1.5, 3}) {
 		t.Errorf("ranks %v; want two first ones", got)
 	}
 	for _, c := range scipy(t).Ranks {
@@ -53,7 +54,8 @@ func TestCompare(t *testing.T) {
 	var scores [][]float64
 	for range 27 {
 		x := 60 + 5*random.NormFloat64()
-		scores = append(scores, []float64{x - 8 + random.NormFloat64(), x + random.NormFloat64(), x + random.NormFloat64(), x - 4 + 2*random.NormFloat64()})
+		scores = append(scores, []float64{x - 8 + random.NormFloat64(), x + random.NormFloat64(), x + random.NormFloat64(),
+			x - 4 + 2*random.NormFloat64()})
 	}
 	c := must.Get(Compare(scores, 0.05))(t)
 	if c.Pairs != 27 || c.Alpha != 0.05 || c.Order[2] != 3 || c.Order[3] != 0 || c.Ranks[0] < c.Ranks[3] {
@@ -93,7 +95,8 @@ func TestCompareRefuses(t *testing.T) {
 		return out
 	}
 	must.Get(Compare(rows(12, 17), 0.1))(t)
-	for name, scores := range map[string][][]float64{"nothing": nil, "one method": rows(13, 1), "few for 136 pairs": rows(11, 17), "five": rows(5, 2)} {
+	for name, scores := range map[string][][]float64{"nothing": nil, "one method": rows(13, 1),
+		"few for 136 pairs": rows(11, 17), "five": rows(5, 2)} {
 		if _, err := Compare(scores, 0.1); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -64,7 +64,9 @@ func contrast(pairs []Shared) Contrast {
 	nan := math.NaN()
 	c := Contrast{Pairs: len(pairs), Low: nan, High: nan, P: nan, Adjusted: nan}
 	var method, reference, d []float64
-	even := len(pairs) > 0 && len(pairs[0].seeds) > 0 && !slices.ContainsFunc(pairs, func(s Shared) bool { return !slices.Equal(s.seeds, pairs[0].seeds) })
+	even := len(pairs) > 0 && len(pairs[0].seeds) > 0 && !slices.ContainsFunc(pairs, func(s Shared) bool {
+		return !slices.Equal(s.seeds, pairs[0].seeds)
+	})
 	labelSets := map[uint64][][]float64{}
 	for _, s := range pairs {
 		a, b := s.Means[0], s.Means[1]

@@ -44,8 +44,10 @@ func TestContrastsOfSciPy(t *testing.T) {
 		{[]float64{0.54, 3.53, 2.99, 4.0, 0.35, 5.22}, 0.03125, 0.35, 5.22},
 		{[]float64{0.69, -1.84, -2.22, -2.11, -0.94, 2.87, 2.29, -0.59, -0.59}, 0.66796875, -1.666666666666714, 1.2275},
 		{[]float64{5.86, 3.81, 0.39, 1.7, 1.14, 2.3, 3.76, 1.45, 2.74}, 0.00390625, 1.32, 3.9325},
-		{[]float64{2.14, 2.57, -0.26, 0.56, 4.94, 0.63, 1.06, 1.88, -0.15, 0.22, 4.36, 3.59}, 0.0029296875, 0.6633333333333, 2.9325},
-		{[]float64{-1.21, 1.13, -1.58, -2.06, 1.01, 4.05, 0.84, 3.94, -1.11, 1.27, 1.16, 1.17, 2.99, 2.15, -0.1, -1.7, -0.11, 0.96, -0.1, -2.05, -2.53, 2.62, 1.51, -0.17, 1.88},
+		{[]float64{2.14, 2.57, -0.26, 0.56, 4.94, 0.63, 1.06, 1.88, -0.15, 0.22, 4.36, 3.59}, 0.0029296875,
+			0.6633333333333, 2.9325},
+		{[]float64{-1.21, 1.13, -1.58, -2.06, 1.01, 4.05, 0.84, 3.94, -1.11, 1.27, 1.16, 1.17, 2.99, 2.15, -0.1, -1.7, -0.11,
+			0.96, -0.1, -2.05, -2.53, 2.62, 1.51, -0.17, 1.88},
 			math.NaN(), -0.20279597139453132, 1.3195959713945313},
 	}
 	var all [][]Shared
@@ -84,7 +86,8 @@ func TestDetectable(t *testing.T) {
 // situations.
 func TestContrastsOfFew(t *testing.T) {
 	nine := differing([]float64{5, 6, 7, 5, 6, 7, 5, 6, 7})
-	if c := Contrasts(nine[:5])[0]; c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) || math.Abs(c.Difference-5.8) > 1e-9 {
+	if c := Contrasts(nine[:5])[0]; c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) ||
+		math.Abs(c.Difference-5.8) > 1e-9 {
 		t.Errorf("five situations: %+v", c)
 	}
 	for tests, want := range map[int]bool{1: true, 12: true, 13: false} {
@@ -113,13 +116,15 @@ func TestGroupedInterval(t *testing.T) {
 		}
 		got := Contrasts(Situations(scored(c.Scores), zero))[0]
 		low, high := c.Mean.Brackets["0.025"], c.Mean.Brackets["0.975"]
-		if !got.Grouped || got.Low < low[0]-1e-9 || got.Low > low[1]+1e-9 || got.High < high[0]-1e-9 || got.High > high[1]+1e-9 {
+		if !got.Grouped || got.Low < low[0]-1e-9 || got.Low > low[1]+1e-9 || got.High < high[0]-1e-9 ||
+			got.High > high[1]+1e-9 {
 			t.Errorf("case %d: %+v, want %v to %v", i, got, low, high)
 		}
 	}
 }
 
-var verdicts = flag.Int("verdicts", 200, "how many pairs TestVerdicts simulates; 2000 for the numbers of docs/protocol.md")
+var verdicts = flag.Int("verdicts", 200,
+	"how many pairs TestVerdicts simulates; 2000 for the numbers of docs/protocol.md")
 
 // TestVerdicts: how often nine situations are said to differ. With situations of their own label
 // sets that is at most 5 % where there is no difference, and about as often as planned at the
@@ -162,7 +167,9 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("independent situations: %.3f are said to differ, %.3f of the intervals cover", f, in)
 		}
 		f, alone, in := simulate(0, rho, true)
-		t.Logf("no difference, correlation %g, label sets known: %.3f differ (%.3f by the test alone), %.3f of the intervals cover", rho, f, alone, in)
+		t.Logf(
+			"no difference, correlation %g, label sets known: %.3f differ (%.3f by the test alone), %.3f of the intervals cover",
+			rho, f, alone, in)
 		if f > alone {
 			t.Errorf("correlation %g: the interval adds differences", rho)
 		}

@@ -12,7 +12,8 @@ func benchmark(of func(situation, seed int) float64) (out []stats.Score) {
 	for situation := range 9 {
 		for seed := range 3 {
 			at := stats.Situation{LabelSet: uint64(situation / 3), Timeline: uint64(situation % 3)}
-			out = append(out, stats.Score{Trial: stats.Trial{Situation: at, Seed: uint64(1234 + seed)}, Value: of(situation, seed)})
+			out = append(out, stats.Score{Trial: stats.Trial{Situation: at, Seed: uint64(1234 + seed)},
+				Value: of(situation, seed)})
 		}
 	}
 	return out

@@ -55,9 +55,12 @@ func TestSituations(t *testing.T) {
 	if got := means(Situations(a, b)); !slices.EqualFunc(got, []float64{20, 19, 22, 18, 23, 16, 25, 15}, near) {
 		t.Errorf("all runs: %v", got)
 	}
-	few := slices.DeleteFunc(worked(), func(s Score) bool { return s.LabelSet == 0 && s.Timeline == 0 || s.Timeline == 1 && s.Seed == 1236 })
+	few := slices.DeleteFunc(worked(), func(s Score) bool {
+		return s.LabelSet == 0 && s.Timeline == 0 || s.Timeline == 1 && s.Seed == 1236
+	})
 	got := Situations(few, a)
-	if !slices.EqualFunc(means(got), []float64{17, 17, 23, 23, 20, 20}, near) || got[0].LabelSet != 0 || got[0].Timeline != 1 {
+	if !slices.EqualFunc(means(got), []float64{17, 17, 23, 23, 20, 20}, near) || got[0].LabelSet != 0 ||
+		got[0].Timeline != 1 {
 		t.Errorf("some runs: %+v", got)
 	}
 	if got := Situations(a, nil); len(got) > 0 {

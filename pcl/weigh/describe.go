@@ -6,9 +6,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
-// samples for the memory, its rule of prediction, its penalty, its training when it is evaluated, or its products of two
-// halves of each batch, for which those of the whole batches stand.
+// LeavesOut names what a rule does in a learner besides weights, and does not do here: its own
+// loss, its choice of samples for the memory, its rule of prediction, its penalty, its training
+// when it is evaluated, or its products of two halves of each batch, for which those of the whole
+// batches stand.
 func (r *Rule) LeavesOut() []string {
 	more, m := []string{}, r.method
 	for _, part := range []struct {
@@ -36,8 +37,8 @@ type description struct {
 	LeavesOut []string `json:"leaves_out"`
 }
 
-// Describe returns the method's Info, its parameters, whether it learns from the losses after a step, and what it
-// leaves out, as JSON.
+// Describe returns the method's Info, its parameters, whether it learns from the losses after a
+// step, and what it leaves out, as JSON.
 func (r *Rule) Describe() ([]byte, error) {
 	d, err := method.Lookup(r.method.Info.Name)
 	if err != nil {

@@ -20,21 +20,24 @@ type Problem struct {
 	Gram []float64
 	// Losses are those of the K batches; nil if there are none.
 	Losses []float64
-	// After are the losses of the same batches after the step, for rules that learn from them ([Scorer.Follows]), if they
-	// are known already; nil otherwise.
+	// After are the losses of the same batches after the step, for rules that learn from them
+	// ([Scorer.Follows]), if they are known already; nil otherwise.
 	After []float64
-	// Sigma are elastic factors to use instead of those that emgd-gmc, emgd-gs or emgd-log would compute.
+	// Sigma are elastic factors to use instead of those that emgd-gmc, emgd-gs or emgd-log would
+	// compute.
 	Sigma []float64
-	// IDs are the rows' task ids; 0 is the memory, and ids below 0 are further rows of it, such as one for each finished
-	// task, as gem and pocl have them. If they are missing, the rows are tasks 1, 2, …
+	// IDs are the rows' task ids; 0 is the memory, and ids below 0 are further rows of it, such as
+	// one for each finished task, as gem and pocl have them. If they are missing, the rows are
+	// tasks 1, 2, …
 	IDs []int
 	// NoDirection leaves Outcome.Direction out.
 	NoDirection bool
 }
 
-// Weights writes the K weights of a problem to w. Outcome.Direction is Σ wᵢJᵢ, or what the method itself returned; nil
-// if only the Gram matrix was given. The certificate has an entry for each row of the problem, also where the rule saw
-// the sum of the memory's rows: each of these rows then has the sum's entries. The outcome is valid until the next call. After an error the rule is as it was
+// Weights writes the K weights of a problem to w. Outcome.Direction is Σ wᵢJᵢ, or what the method
+// itself returned; nil if only the Gram matrix was given. The certificate has an entry for each row
+// of the problem, also where the rule saw the sum of the memory's rows: each of these rows then has
+// the sum's entries. The outcome is valid until the next call. After an error the rule is as it was
 // before, and w undefined. Errors count rows and entries from 1.
 func (r *Rule) Weights(p *Problem, w []float64) (out method.Outcome, err error) {
 	defer func() { r.step = method.Step{} }() // its slices are the caller's
@@ -103,7 +106,8 @@ func (r *Rule) prepare(p *Problem, k int) error {
 		n     int
 		what  string
 	}{
-		{p.IDs != nil, len(p.IDs), "ids"}, {p.After != nil, len(p.After), "losses_after"}, {p.Losses != nil, len(p.Losses), "losses"},
+		{p.IDs != nil, len(p.IDs), "ids"}, {p.After != nil, len(p.After), "losses_after"},
+		{p.Losses != nil, len(p.Losses), "losses"},
 		{p.Sigma != nil, len(p.Sigma), "elastic factors in sigma"},
 	} {
 		if list.given && list.n != k {
@@ -134,8 +138,8 @@ func (r *Rule) prepare(p *Problem, k int) error {
 	return nil
 }
 
-// check takes the k gradients, or their Gram matrix, through emgd's door. Beyond what that asks for, all of them have to be
-// possible together, and their lengths are in the range of float64.
+// check takes the k gradients, or their Gram matrix, through emgd's door. Beyond what that asks
+// for, all of them have to be possible together, and their lengths are in the range of float64.
 func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	switch {
 	case p.Gram != nil && len(p.Gram) != k*k:
@@ -153,7 +157,9 @@ func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	case err != nil:
 		return nil, err
 	case p.Gram != nil && !checked.PositiveSemidefinite():
-		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
+		return nil,
+			errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them " +
+				"together")
 	}
 	for i := range k {
 		if math.IsInf(checked.Length(i), 1) {
@@ -172,13 +178,14 @@ func (r *Rule) combine(rows [][]float64, w []float64) {
 	}
 }
 
-// spread returns a certificate about the joined rows as one about the rows of the step: each row of the memory has the
-// entries of the sum that it is a part of.
+// spread returns a certificate about the joined rows as one about the rows of the step: each row of
+// the memory has the entries of the sum that it is a part of.
 func spread(c *emgd.Certificate, j *method.Summed) *emgd.Certificate {
 	d := *c
 	d.Lambda, d.Sigma, d.Slacks, d.Active, d.Dropped = nil, nil, nil, nil, nil
 	for i, to := range j.RowOf {
-		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]), append(d.Slacks, c.Slacks[to])
+		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]),
+			append(d.Slacks, c.Slacks[to])
 		if slices.Contains(c.Active, to) {
 			d.Active = append(d.Active, i)
 		}

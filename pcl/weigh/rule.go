@@ -1,6 +1,7 @@
-// Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl weigh`, the C library
-// and the Python package call it. A [Scorer] is a method by its name, together with what it remembers and its random
-// numbers. It checks what it is given, and a call that fails changes nothing. Begin with [New].
+// Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl
+// weigh`, the C library and the Python package call it. A [Scorer] is a method by its name,
+// together with what it remembers and its random numbers. It checks what it is given, and a call
+// that fails changes nothing. Begin with [New].
 package weigh
 
 import (
@@ -28,8 +29,8 @@ type Rule struct {
 	direction []float64 // what Outcome.Direction uses
 }
 
-// New makes the method with a name that package method knows, with its parameters; those that are missing get their
-// defaults. The seed is that of methods that draw random numbers.
+// New makes the method with a name that package method knows, with its parameters; those that are
+// missing get their defaults. The seed is that of methods that draw random numbers.
 func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	all, err := method.Resolve(name, params)
 	if err != nil {
@@ -66,8 +67,8 @@ func text(all map[string]any) string {
 // Follows says whether the rule learns from the losses after a step; see [Scorer.Follow].
 func (r *Rule) Follows() bool { return r.method.Follower != nil }
 
-// Follow passes the losses of the latest step's batches after that step to the rule. A rule that does not learn from
-// them ignores them.
+// Follow passes the losses of the latest step's batches after that step to the rule. A rule that
+// does not learn from them ignores them.
 func (r *Rule) Follow(ids []int, losses []float64) error {
 	if r.method.Follower == nil {
 		return nil
@@ -96,8 +97,8 @@ type state struct {
 	State    json.RawMessage `json:"state,omitempty"`
 }
 
-// State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
-// by [Scorer.SetState] goes on with the same bits.
+// State returns everything that the rule remembers, as JSON. A rule with the same name and
+// parameters that is given it by [Scorer.SetState] goes on with the same bits.
 func (r *Rule) State() (data []byte, err error) {
 	s := state{Method: r.method.Info.Name, Settings: r.settings}
 	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
@@ -111,8 +112,8 @@ func (r *Rule) State() (data []byte, err error) {
 	return json.Marshal(s)
 }
 
-// SetState replaces what the rule remembers by what [Scorer.State] returned. A state of another method, or one that was
-// saved with other parameters, is refused and changes nothing.
+// SetState replaces what the rule remembers by what [Scorer.State] returned. A state of another
+// method, or one that was saved with other parameters, is refused and changes nothing.
 func (r *Rule) SetState(data []byte) error {
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// TestUndo: every method goes back to what it remembered before a step, and the step made again has the same weights.
+// TestUndo: every method goes back to what it remembered before a step, and the step made again has
+// the same weights.
 func TestUndo(t *testing.T) {
 	for _, name := range method.Names() {
 		r, first, again := opened(t, name, nil), make([]float64, 2), make([]float64, 2)
@@ -33,30 +34,34 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestCertificateOfJoinedRows: a certificate has an entry for each row of the caller, in the caller's order.
+// TestCertificateOfJoinedRows: a certificate has an entry for each row of the caller, in the
+// caller's order.
 func TestCertificateOfJoinedRows(t *testing.T) {
 	r, w := opened(t, "emgd-gmc+der-pp", nil), make([]float64, 4)
 	p := &Problem{IDs: []int{1, -1, 0, 2}, Rows: [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 2, 1}, {1, 1, 3}}}
 	out := must.Get(r.Weights(p, w))(t)
 	plain, v := opened(t, "emgd-gmc", nil), make([]float64, 3)
-	want := must.Get(plain.Weights(&Problem{IDs: []int{0, 1, 2}, Rows: [][]float64{{0, 3, 1}, {1, 0, 0}, {1, 1, 3}}}, v))(t)
+	want := must.Get(plain.Weights(&Problem{IDs: []int{0, 1, 2}, Rows: [][]float64{{0, 3, 1}, {1, 0, 0}, {1, 1, 3}}},
+		v))(t)
 	a, b := out.Certificate, want.Certificate
 	for _, c := range [][2][]float64{{w, v}, {a.Lambda, b.Lambda}, {a.Sigma, b.Sigma}, {a.Slacks, b.Slacks}} {
 		if got, v := c[0], c[1]; !slices.Equal(got, []float64{v[1], v[0], v[0], v[2]}) {
 			t.Errorf("%v for the rows, %v for the joined ones", got, v)
 		}
 	}
-	if !slices.Equal(b.Active, []int{0, 1}) || !slices.Equal(a.Active, []int{0, 1, 2}) || a.Dropped != nil { // λ of stream 2 is 0
+	// λ of stream 2 is 0
+	if !slices.Equal(b.Active, []int{0, 1}) || !slices.Equal(a.Active, []int{0, 1, 2}) || a.Dropped != nil {
 		t.Errorf("active are %v, dropped %v", a.Active, a.Dropped)
 	}
 	p.Rows[1], p.Rows[2] = make([]float64, 3), make([]float64, 3)
-	if out, err := r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) || !strings.Contains(out.Certificate.Message(), "rows 1 2") {
+	if out, err := r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) ||
+		!strings.Contains(out.Certificate.Message(), "rows 1 2") {
 		t.Errorf("error %v; dropped are %v", err, out.Certificate.Dropped)
 	}
 }
 
-// TestFailedCallOfSmoothed: a call that fails changes nothing, also where a method that can undo its step is wrapped by
-// one with a state of its own.
+// TestFailedCallOfSmoothed: a call that fails changes nothing, also where a method that can undo
+// its step is wrapped by one with a state of its own.
 func TestFailedCallOfSmoothed(t *testing.T) {
 	first := &Problem{Rows: [][]float64{{-4, 1, 1}, {6, 1, 1}}, Losses: []float64{1, 1}}
 	second := &Problem{Rows: [][]float64{{1, 3, 1}, {2, -1, 1}}, Losses: []float64{1, 1}}
@@ -102,7 +107,8 @@ func TestRefusedState(t *testing.T) {
 	}
 }
 
-// TestRefusedCallBeforeFollow: the losses after a step are still those of its streams when a call was refused in between.
+// TestRefusedCallBeforeFollow: the losses after a step are still those of its streams when a call
+// was refused in between.
 func TestRefusedCallBeforeFollow(t *testing.T) {
 	r, w := opened(t, "famo", nil), make([]float64, 2)
 	must.Get(r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}}, w))(t)

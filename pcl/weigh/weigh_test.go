@@ -32,8 +32,8 @@ func remembered(t testing.TB, r *Rule) string {
 	return string(s)
 }
 
-// TestErrorsChangeNothing gives every method a step, then steps that are refused, some of them after the method has
-// computed its weights.
+// TestErrorsChangeNothing gives every method a step, then steps that are refused, some of them
+// after the method has computed its weights.
 func TestErrorsChangeNothing(t *testing.T) {
 	nan := math.NaN()
 	big := [][]float64{{1e308, -1e308}, {1e308, 1e308}}
@@ -65,14 +65,15 @@ func TestErrorsChangeNothing(t *testing.T) {
 				t.Errorf("%s: after %s it remembers %s, before %s", name, what, after, before)
 			}
 		}
-		if _, err := r.Weights(&Problem{Rows: big, Losses: []float64{-1, 1e308}}, w); err != nil && remembered(t, r) != before {
+		if _, err := r.Weights(&Problem{Rows: big, Losses: []float64{-1, 1e308}}, w); err != nil &&
+			remembered(t, r) != before {
 			t.Errorf("%s: after the error %q it remembers %s, before %s", name, err, remembered(t, r), before)
 		}
 	}
 }
 
-// TestFailuresAfterTheRuleAreUndone: the sum of the weighted gradients overflows when the moving averages and the random
-// numbers have already moved on.
+// TestFailuresAfterTheRuleAreUndone: the sum of the weighted gradients overflows when the moving
+// averages and the random numbers have already moved on.
 func TestFailuresAfterTheRuleAreUndone(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -136,13 +137,15 @@ func TestStateRefuses(t *testing.T) {
 	}
 }
 
-// TestStateOfOtherParameters: a state belongs to the parameters it was saved with, however they were given.
+// TestStateOfOtherParameters: a state belongs to the parameters it was saved with, however they
+// were given.
 func TestStateOfOtherParameters(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		other map[string]any
 	}{
-		{"dwa", map[string]any{"momentum": 0.5}}, {"gradvac", map[string]any{"beta": 0.1}}, {"famo", map[string]any{"lr": 0.5}},
+		{"dwa", map[string]any{"momentum": 0.5}}, {"gradvac", map[string]any{"beta": 0.1}},
+		{"famo", map[string]any{"lr": 0.5}},
 		{"emgd-gmc", map[string]any{"floor": "release"}}, {"mgda", map[string]any{"rescale": "mean"}},
 		{"emgd-gmc+der-pp", map[string]any{"alpha": 0.5}},
 	} {
@@ -163,21 +166,23 @@ func TestStateOfOtherParameters(t *testing.T) {
 
 // leftOut are the methods that do more in a learner than compute weights.
 var leftOut = map[string][]string{
-	"der-pp":       {"its own loss", "its choice of samples for the memory"},
-	"emgd":         {"its own loss", "its choice of samples for the memory", "its rule of prediction"},
-	"gdumb":        {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
+	"der-pp": {"its own loss", "its choice of samples for the memory"},
+	"emgd":   {"its own loss", "its choice of samples for the memory", "its rule of prediction"},
+	"gdumb": {"its choice of samples for the memory", "its rule of prediction",
+		"its training when it is evaluated"},
 	"gem":          {"its choice of samples for the memory"},
 	"gmed":         {"its choice of samples for the memory"},
 	"gmed-release": {"its choice of samples for the memory"},
 	"gss":          {"its choice of samples for the memory"},
 	"icarl":        {"its own loss", "its choice of samples for the memory", "its rule of prediction"},
-	"lda":          {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
-	"mdmtr":        {"its own loss"},
-	"mir":          {"its choice of samples for the memory"},
-	"modo":         {"its products of two halves of each batch"},
-	"pocl":         {"its choice of samples for the memory"},
-	"ranpac":       {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
-	"simplecil":    {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
+	"lda": {"its choice of samples for the memory", "its rule of prediction",
+		"its training when it is evaluated"},
+	"mdmtr":     {"its own loss"},
+	"mir":       {"its choice of samples for the memory"},
+	"modo":      {"its products of two halves of each batch"},
+	"pocl":      {"its choice of samples for the memory"},
+	"ranpac":    {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
+	"simplecil": {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
 }
 
 // TestDescribe: every description is JSON and says what is left out.
@@ -191,7 +196,8 @@ func TestDescribe(t *testing.T) {
 		if err != nil || d.Name != name {
 			t.Errorf("%s: %s %v", name, text, err)
 		}
-		if d.Needs.Cross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") || name == "modo" && !d.Needs.Cross {
+		if d.Needs.Cross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") ||
+			name == "modo" && !d.Needs.Cross {
 			t.Errorf("%s needs products of halves of batches: %v; it leaves out %v", name, d.Needs.Cross, d.LeavesOut)
 		}
 		if want := leftOut[name]; !slices.Equal(d.LeavesOut, want) {
@@ -200,7 +206,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeOfComposition: a composition that the defaults of its parameters do not allow is described all the same.
+// TestDescribeOfComposition: a composition that the defaults of its parameters do not allow is
+// described all the same.
 func TestDescribeOfComposition(t *testing.T) {
 	text, err := opened(t, "gem+ewc", map[string]any{"rows": "apart"}).Describe()
 	if err != nil || !bytes.Contains(text, []byte(`"name":"ewc.rows"`)) {
@@ -208,20 +215,24 @@ func TestDescribeOfComposition(t *testing.T) {
 	}
 }
 
-// TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever the rule.
+// TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever
+// the rule.
 func TestOneDoor(t *testing.T) {
-	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1}, {5e-324, 2e-323, 2e-323, 5e-324}} {
+	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1},
+		{5e-324, 2e-323, 2e-323, 5e-324}} {
 		_, want := emgd.NewProblem(gram)
 		for _, name := range []string{"avggrad", "krum", "mgda", "emgd-gmc", "emgd-gmc+der-pp"} {
-			if _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); want == nil || err == nil || err.Error() != want.Error() {
+			if _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); want == nil || err == nil ||
+				err.Error() != want.Error() {
 				t.Errorf("%s: %v, want %v", name, err, want)
 			}
 		}
 	}
 }
 
-// TestImpossibleTogether: a Gram matrix is refused if any two of its gradients are possible and all of them are not, but not
-// for what float32 may have lost: that of three equal gradients, and of random ones that depend on each other, at any scale.
+// TestImpossibleTogether: a Gram matrix is refused if any two of its gradients are possible and all
+// of them are not, but not for what float32 may have lost: that of three equal gradients, and of
+// random ones that depend on each other, at any scale.
 func TestImpossibleTogether(t *testing.T) {
 	r, w := opened(t, "mgda", nil), make([]float64, 3)
 	_, err := r.Weights(&Problem{Gram: []float64{1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1}}, w)
@@ -256,7 +267,8 @@ func TestImpossibleTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkWeights is the Go part of a call from C or Python: five gradients, Gram matrix in, weights out.
+// BenchmarkWeights is the Go part of a call from C or Python: five gradients, Gram matrix in,
+// weights out.
 func BenchmarkWeights(b *testing.B) {
 	const k = 5
 	g := make([]float64, k*k)

@@ -37,8 +37,8 @@ func Buttons(buttons ...Button) error {
 	return nil
 }
 
-// heard presses the button if a page says so: it counts presses from 1. 0 only says that there is a button, or stands for a page
-// where there is none.
+// heard presses the button if a page says so: it counts presses from 1. 0 only says that there is a
+// button, or stands for a page where there is none.
 func (b Button) heard(count int) {
 	if count > 0 {
 		b.press()

@@ -9,8 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// diary is what has happened in a training, in the form that figures read. A reader's copy of its lists stays as it is. It
-// forgets details of what was long ago, so that a training may go on for days.
+// diary is what has happened in a training, in the form that figures read. A reader's copy of its
+// lists stays as it is. It forgets details of what was long ago, so that a training may go on for
+// days.
 type diary struct {
 	run     results.Run
 	records []results.Record // of the last steps
@@ -50,7 +51,8 @@ func (d *diary) step(l *pcl.Learner, r *pcl.StepReport) {
 		}
 		for _, t := range l.Tasks() {
 			if t.ID == id {
-				d.run.Tasks = append(d.run.Tasks, results.Task{ID: id, Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Start: r.Step, End: r.Step})
+				d.run.Tasks = append(d.run.Tasks, results.Task{ID: id, Name: t.Name, Classes: t.Classes, Names: t.ClassNames,
+					Start: r.Step, End: r.Step})
 			}
 		}
 	}
@@ -67,7 +69,10 @@ func (d *diary) evaluated(step int, score map[int]float64) {
 	}
 	if d.run.Curve = append(d.run.Curve, p); len(d.run.Curve) >= 2*keptPoints {
 		n := 0
-		d.run.Curve = slices.DeleteFunc(slices.Clone(d.run.Curve), func(p results.Point) bool { n++; return n%2 == 0 && len(p.Ended) == 0 })
+		d.run.Curve = slices.DeleteFunc(slices.Clone(d.run.Curve), func(p results.Point) bool {
+			n++
+			return n%2 == 0 && len(p.Ended) == 0
+		})
 	}
 }
 

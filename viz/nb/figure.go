@@ -14,11 +14,13 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// How a figure stands in a notebook: as a picture, and as the drawing from which exported pages make one that answers to a
-// pointer and to the page's colours. Nothing is encoded outside of a notebook.
+// How a figure stands in a notebook: as a picture, and as the drawing from which exported pages
+// make one that answers to a pointer and to the page's colours. Nothing is encoded outside of a
+// notebook.
 
-// showFigures shows figures below each other or, if they have labels, one of them by a slider, which begins with the one
-// of a number. That one is the picture where neither SVG nor a page is shown.
+// showFigures shows figures below each other or, if they have labels, one of them by a slider,
+// which begins with the one of a number. That one is the picture where neither SVG nor a page is
+// shown.
 func showFigures(id string, start int, labels []string, figures ...*viz.Figure) error {
 	if !inNotebook() {
 		return nil
@@ -36,7 +38,8 @@ func showFigures(id string, start int, labels []string, figures ...*viz.Figure) 
 	if err != nil {
 		return err
 	}
-	// A picture has 144 pixels an inch, which the screen shows as 96; every front end and the export to LaTeX read its size.
+	// A picture has 144 pixels an inch, which the screen shows as 96; every front end and the
+	// export to LaTeX read its size.
 	size := map[string]any{"width": int(float64(c.Width)/1.5 + 0.5), "height": int(float64(c.Height)/1.5 + 0.5)}
 	out := &protocol.DisplayData{
 		Data: map[protocol.MIMEType]any{
@@ -69,5 +72,6 @@ func framesPage(shown *viz.Frames, figures []*viz.Figure) string {
 	if shown.Labels == nil {
 		return pictures.String()
 	}
-	return fmt.Sprintf(sliderPage, len(figures)-1, shown.Start, html.EscapeString(shown.Labels[shown.Start]), names.String(), pictures.String())
+	return fmt.Sprintf(sliderPage, len(figures)-1, shown.Start, html.EscapeString(shown.Labels[shown.Start]),
+		names.String(), pictures.String())
 }

@@ -67,7 +67,9 @@ func (b *Bar) Close() error {
 
 func (b *Bar) show(now time.Time) error {
 	b.shown = now
-	value, wrap := "", "nowrap" // none: busy; while the bar changes, a second line that comes and goes would move what stands below
+	// none: busy; while the bar changes, a second line that comes and goes would move what stands
+	// below
+	value, wrap := "", "nowrap"
 	if b.closed {
 		value, wrap = ` value="1"`, "normal"
 	}
@@ -80,7 +82,8 @@ func (b *Bar) show(now time.Time) error {
 		`<progress%s style="width:10em;vertical-align:middle"></progress> %s</div>`, text, wrap, value, text), plain, b.id)
 }
 
-// text is where the bar stands, in words. The note comes last: it is the longest, and cut off where there is no room.
+// text is where the bar stands, in words. The note comes last: it is the longest, and cut off where
+// there is no room.
 func (b *Bar) text(now time.Time) string {
 	took := ", took " + roundTime(now.Sub(b.begin))
 	switch {

@@ -49,7 +49,8 @@ var cells = map[string]func(){
 		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
 	},
 	"text": func() {
-		Table([]string{"name", "a & b"}, []any{"x<y", 1.23456789}, []any{"z", 2}, []any{"a text of more than forty characters wraps", math.NaN()})
+		Table([]string{"name", "a & b"}, []any{"x<y", 1.23456789}, []any{"z", 2},
+			[]any{"a text of more than forty characters wraps", math.NaN()})
 	},
 	"live": func() {
 		bar := Progress("training")
@@ -110,7 +111,8 @@ func notebook(t *testing.T, cell string) ([]*protocol.DisplayData, string) {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "NB_TEST_CELL="+cell, protocol.GONB_PIPE_ENV+"="+to, protocol.GONB_PIPE_BACK_ENV+"="+from)
+	cmd.Env = append(os.Environ(), "NB_TEST_CELL="+cell, protocol.GONB_PIPE_ENV+"="+to,
+		protocol.GONB_PIPE_BACK_ENV+"="+from)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	// Opened for both directions, neither end waits for a cell that shows nothing.
@@ -219,7 +221,8 @@ func TestText(t *testing.T) {
 	}
 	for _, want := range []string{
 		`>a &amp; b</th>`, `<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`,
-		`<td style="text-align:left;white-space:normal">a text of more than forty characters wraps</td>`, `<td style="text-align:right">–</td>`,
+		`<td style="text-align:left;white-space:normal">a text of more than forty characters wraps</td>`,
+		`<td style="text-align:right">–</td>`,
 	} {
 		if !strings.Contains(pageOf(shown[0]), want) {
 			t.Errorf("no %s in %s", want, pageOf(shown[0]))
@@ -265,7 +268,8 @@ func TestLive(t *testing.T) {
 		t.Errorf("the bar begins as %s", begin)
 	}
 	end := pageOf(bar[len(bar)-1])
-	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, ") || !strings.Contains(end, ", took ") ||
+	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, ") ||
+		!strings.Contains(end, ", took ") ||
 		!strings.HasSuffix(end, ", loss 0.5</div>") {
 		t.Errorf("the bar ends as %s", end)
 	}
@@ -288,8 +292,10 @@ func TestSlider(t *testing.T) {
 	}
 	page := pageOf(shown[0])
 	for want, n := range map[string]int{
-		"data:image/svg+xml;base64,": 3, `<div style="display:none"><img`: 2, `<span style="display:none">step`: 2, "<span>step 3</span>": 1,
-		"step &lt;2&gt;": 1, `max="2" value="2"`: 1, "http": 0, "<script": 0, `data-lm-suppress-shortcuts="true"`: 1, " hidden": 0,
+		"data:image/svg+xml;base64,": 3, `<div style="display:none"><img`: 2, `<span style="display:none">step`: 2,
+		"<span>step 3</span>": 1,
+		"step &lt;2&gt;":      1, `max="2" value="2"`: 1, "http": 0, "<script": 0, `data-lm-suppress-shortcuts="true"`: 1,
+		" hidden": 0,
 	} {
 		if got := strings.Count(page, want); got != n {
 			t.Errorf("%q %d times, want %d", want, got, n)

@@ -49,8 +49,8 @@ func sameColors(to draw.Image, m image.Image) bool {
 	return true
 }
 
-// showHTML shows a piece of a page, or a text where none is shown, in place of what was shown under the same id if that is
-// not empty.
+// showHTML shows a piece of a page, or a text where none is shown, in place of what was shown under
+// the same id if that is not empty.
 func showHTML(page, plain, id string) error {
 	out := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: page}}
 	if plain != "" {
@@ -59,7 +59,8 @@ func showHTML(page, plain, id string) error {
 	return send(out, id)
 }
 
-// send shows data and waits until the kernel has it: a cell that ends sooner loses what is on its way.
+// send shows data and waits until the kernel has it: a cell that ends sooner loses what is on its
+// way.
 func send(data *protocol.DisplayData, id string) error {
 	if !inNotebook() {
 		return nil

@@ -26,7 +26,8 @@ func Table(head []string, rows ...[]any) error {
 	return report(showHTML(tablePage(head, rows), "", ""))
 }
 
-// longText is the number of characters from which on a text wraps; shorter ones, and numbers, stay in one line.
+// longText is the number of characters from which on a text wraps; shorter ones, and numbers, stay
+// in one line.
 const longText = 40
 
 // tablePage is a table as a piece of a page.

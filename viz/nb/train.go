@@ -142,8 +142,8 @@ func (t *Training) Resume() {
 	background(func() { t.show(over) })
 }
 
-// background runs f in a goroutine that belongs to no cell, and so outlives the one that it is called from: kernels know
-// goroutines by their labels.
+// background runs f in a goroutine that belongs to no cell, and so outlives the one that it is
+// called from: kernels know goroutines by their labels.
 func background(f func()) {
 	go func() {
 		pprof.SetGoroutineLabels(context.Background())
@@ -159,8 +159,11 @@ func (t *Training) run(ctx context.Context, hooks pcl.Hooks) (err error) {
 		}
 	}()
 	err = t.learner.Run(ctx, hooks)
-	if joined, ok := err.(interface{ Unwrap() []error }); ok && ctx.Err() != nil { // it was asked to end; a failed save counts
-		err = errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool { return errors.Is(e, ctx.Err()) })...)
+	// it was asked to end; a failed save counts
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && ctx.Err() != nil {
+		err = errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool {
+			return errors.Is(e, ctx.Err())
+		})...)
 	}
 	return err
 }
@@ -182,7 +185,8 @@ func (t *Training) ended(err error, over chan struct{}) {
 		t.state = stopped
 		trainings.CompareAndDelete(t.learner, t)
 	case err != nil:
-		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.diary.run.MethodTitle, t.learner.Steps(), err)
+		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.diary.run.MethodTitle,
+			t.learner.Steps(), err)
 		report(t.err)
 	}
 }
@@ -200,7 +204,8 @@ func (t *Training) Wait(ctx context.Context, steps int) error {
 		}
 		t.mu.Lock()
 		state, err := t.state, t.err
-		noted := !t.due && t.diary.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second // or made by somebody else
+		// or made by somebody else
+		noted := !t.due && t.diary.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second
 		t.mu.Unlock()
 		if state != trains || !runs && noted || steps > 0 && t.learner.Steps() >= steps {
 			return err

@@ -61,7 +61,8 @@ func TestTrain(t *testing.T) {
 	}
 	training.Stop()
 	run, records := training.Run(), training.Records()
-	if run.Steps != l.Steps() || len(records) != l.Steps() || len(run.Tasks) != 2 || run.Tasks[0].Name != "first" || run.Tasks[1].Start < 3 {
+	if run.Steps != l.Steps() || len(records) != l.Steps() || len(run.Tasks) != 2 || run.Tasks[0].Name != "first" ||
+		run.Tasks[1].Start < 3 {
 		t.Errorf("after %d steps there are %d records, and the run is %+v", l.Steps(), len(records), run)
 	}
 	if last := run.Curve[len(run.Curve)-1]; len(last.Acc) != 2 || len(last.Ended) != 1 {

@@ -65,7 +65,8 @@ func show(value any) (known bool, err error) {
 	return false, nil
 }
 
-// showRun shows a run's numbers, if it has finished, and the curves of its tasks, if it was evaluated.
+// showRun shows a run's numbers, if it has finished, and the curves of its tasks, if it was
+// evaluated.
 func showRun(r *results.Run) error {
 	if r.Dataset != "" {
 		fmt.Printf("%s on %s, %s-incremental, seed %d: %d tasks, %d steps, A = %.1f %%, F = %+.1f %%\n",
@@ -77,8 +78,8 @@ func showRun(r *results.Run) error {
 	return Show(viz.TaskCurves(r))
 }
 
-// tableOf returns the exported fields of a slice of structs, or of pointers to structs, as a table; no head if it is
-// another value.
+// tableOf returns the exported fields of a slice of structs, or of pointers to structs, as a table;
+// no head if it is another value.
 func tableOf(list reflect.Value) (head []string, rows [][]any) {
 	if list.Kind() != reflect.Slice {
 		return nil, nil
@@ -90,7 +91,9 @@ func tableOf(list reflect.Value) (head []string, rows [][]any) {
 	if of.Kind() != reflect.Struct {
 		return nil, nil
 	}
-	fields := slices.DeleteFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool { return !f.IsExported() || len(f.Index) > 1 })
+	fields := slices.DeleteFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
+		return !f.IsExported() || len(f.Index) > 1
+	})
 	for _, f := range fields {
 		head = append(head, f.Name)
 	}
@@ -104,7 +107,8 @@ func tableOf(list reflect.Value) (head []string, rows [][]any) {
 	return head, rows
 }
 
-// Plot draws lines over x, or over 0, 1, 2 and so on if x is nil. For names, markers and bands see [viz.NewPlot].
+// Plot draws lines over x, or over 0, 1, 2 and so on if x is nil. For names, markers and bands see
+// [viz.NewPlot].
 func Plot(x []float64, ys ...[]float64) error {
 	p := viz.NewPlot("", "", "")
 	for i, y := range ys {
@@ -125,7 +129,8 @@ func Plot(x []float64, ys ...[]float64) error {
 func Batch(b *data.Batch, names ...string) error {
 	side, channels := square(len(b.X) / max(1, len(b.Class)))
 	if side == 0 || b.N == 0 {
-		return report(fmt.Errorf("nb: a batch of %d samples of %d values; want square images of 1 or 3 channels", b.N, len(b.X)/max(1, len(b.Class))))
+		return report(fmt.Errorf("nb: a batch of %d samples of %d values; want square images of 1 or 3 channels", b.N,
+			len(b.X)/max(1, len(b.Class))))
 	}
 	var page strings.Builder
 	for i, class := range b.Class[:b.N] {
@@ -134,7 +139,8 @@ func Batch(b *data.Batch, names ...string) error {
 			name = html.EscapeString(names[class])
 		}
 		code := encoded(pixels(b.X[i*side*side*channels:], side, channels))
-		fmt.Fprintf(&page, `<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
+		fmt.Fprintf(&page,
+			`<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
 			name, 2*side, base64.StdEncoding.EncodeToString(code), name)
 	}
 	return report(showHTML(page.String(), "", ""))

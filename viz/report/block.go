@@ -50,7 +50,8 @@ func (b block) where(f *viz.Figure, err error) block {
 func outlined(all []block, level int) (out []block) {
 	for _, b := range all {
 		b.Level, b.Parts = level, outlined(b.Parts, min(level+1, 4))
-		if b.Lead != "" || b.Picture != "" || b.Table != nil && len(b.Table.Rows) > 0 || len(b.Facts)+len(b.Notes)+len(b.Parts) > 0 {
+		if b.Lead != "" || b.Picture != "" || b.Table != nil && len(b.Table.Rows) > 0 ||
+			len(b.Facts)+len(b.Notes)+len(b.Parts) > 0 {
 			out = append(out, b)
 		}
 	}

@@ -56,8 +56,8 @@ func spend(left *int, n int) bool {
 	return true
 }
 
-// reopened elements that a paragraph doesn't close are opened again in each that follows. An end tag
-// within a fenced element closes none outside of it.
+// reopened elements that a paragraph doesn't close are opened again in each that follows. An end
+// tag within a fenced element closes none outside of it.
 var (
 	reopened = words(`a b big code em font i nobr s small strike strong tt u`)
 	fenced   = words(`annotation-xml applet caption desc foreignobject html marquee math mi mn mo ms mtext

@@ -27,8 +27,8 @@ import (
 
 var chromium = flag.String("chromium", "", "open pages in this browser, and those of hostile notebooks (minutes)")
 
-// TestZooInBrowser opens the pages in Chromium, with a server that tells what is asked for, and clicks
-// on everything: go test ./viz/report -run ZooInBrowser -chromium chromium -v
+// TestZooInBrowser opens the pages in Chromium, with a server that tells what is asked for, and
+// clicks on everything: go test ./viz/report -run ZooInBrowser -chromium chromium -v
 func TestZooInBrowser(t *testing.T) {
 	if *chromium == "" {
 		t.Skip("it needs a browser and minutes; go test ./viz/report -run ZooInBrowser -chromium PATH")
@@ -100,8 +100,10 @@ func startBrowser(t *testing.T, program string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking",
+		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe",
+		"about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	cmd.Stderr, cmd.WaitDelay = io.Discard, 10*time.Second // Wait waits for its children too, which have the same pipe
 	must.Do(t, cmd.Start())
@@ -216,8 +218,8 @@ type visited struct {
 	err         error
 }
 
-// probe tells how the page is, once all in it has been clicked at; a link that a person may follow is
-// not followed.
+// probe tells how the page is, once all in it has been clicked at; a link that a person may follow
+// is not followed.
 const probe = `(() => {
   for (const a of document.querySelectorAll('a[href^="http"], a[href^="mailto"]')) a.removeAttribute("href");
   for (const e of document.querySelectorAll("main *")) {
@@ -271,7 +273,8 @@ func (b *browser) visit(page string) visited {
 	address := fileAddress(page)
 	for _, m := range b.seen {
 		switch m.Method {
-		case "Page.frameNavigated", "Page.frameScheduledNavigation", "Page.frameRequestedNavigation", "Page.windowOpen", "Page.javascriptDialogOpening":
+		case "Page.frameNavigated", "Page.frameScheduledNavigation", "Page.frameRequestedNavigation", "Page.windowOpen",
+			"Page.javascriptDialogOpening":
 			var p struct {
 				URL   string
 				Frame struct{ URL string }
@@ -289,7 +292,8 @@ func (b *browser) visit(page string) visited {
 
 func (b *browser) evaluate(session, expression string, result any) error {
 	var answer struct{ Result struct{ Value string } }
-	if err := b.call(session, "Runtime.evaluate", map[string]any{"expression": expression, "userGesture": true}, &answer); err != nil {
+	if err := b.call(session, "Runtime.evaluate", map[string]any{"expression": expression, "userGesture": true},
+		&answer); err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(answer.Result.Value), result)
@@ -318,7 +322,8 @@ func (v *visited) mischief() []string {
 	return found
 }
 
-// answers has the page do things one after the other, and compares what they give: a text without spaces around its lines.
+// answers has the page do things one after the other, and compares what they give: a text without
+// spaces around its lines.
 func (b *browser) answers(session string, steps [][2]string) {
 	b.t.Helper()
 	for _, step := range steps {
@@ -347,7 +352,9 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	}
 	b := startBrowser(t, *chromium)
 	page := filepath.Join(t.TempDir(), "page.html")
-	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`)))
+	text := notebookPage(t, notebookOf(t,
+		htmlCell(
+			`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`)))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session := b.open(page)
 	const column = `[...document.querySelectorAll(".out td")].map(td => td.textContent).join()`
@@ -362,7 +369,8 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	const first = `[...document.querySelectorAll("#tg0-0 tbody tr")].map(tr => parseFloat(tr.children[1].textContent)).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#tg0-0 th button")[1].click(), `+first+`))`, to))
+		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#tg0-0 th button")[1].click(), `+
+			first+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)
@@ -372,8 +380,9 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	b.complaints()
 }
 
-// TestFiguresAnswerInBrowser: keys tell values, a series is switched off and stays so in the address, it lights up in tables, a
-// drag zooms and Escape goes back, and the data are saved without formulas. A drawing with hostile names only draws.
+// TestFiguresAnswerInBrowser: keys tell values, a series is switched off and stays so in the
+// address, it lights up in tables, a drag zooms and Escape goes back, and the data are saved
+// without formulas. A drawing with hostile names only draws.
 func TestFiguresAnswerInBrowser(t *testing.T) {
 	if *chromium == "" {
 		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
@@ -385,10 +394,12 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 	fig := must.Get(viz.Plots("own", "Three lines.", p))(t)
 	frames := viz.DrawFrames(0, []string{"one", "two"}, fig)
 	p.LabelEnds() // a key is the page's affair then
-	frames.Drawings = append(frames.Drawings, viz.DrawFrames(0, nil, must.Get(viz.Plots("own", "Three lines.", p))(t)).Drawings...)
+	frames.Drawings = append(frames.Drawings, viz.DrawFrames(0, nil, must.Get(viz.Plots("own", "Three lines.", p))(t)).
+		Drawings...)
 	data := must.Get(json.Marshal(frames))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
-	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: string(data)}})))
+	text := notebookPage(t, notebookOf(t,
+		outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: string(data)}})))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	b := startBrowser(t, *chromium)
 	session := b.open(page)
@@ -404,21 +415,26 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		{`(document.querySelector(".pcl-entry").click(), location.hash)`, "#?off0=EMGD"},
 		{`getComputedStyle(document.querySelector('.pcl-plot [data-series="EMGD"]')).display`, "none"},
 		{`(document.querySelector(".pcl-entry").click(), location.hash)`, ""},
-		{`((` + drag + `)("pointerdown", .3, .3), (` + drag + `)("pointermove", .6, .6), (` + drag + `)("pointerup", .6, .6), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot zoomed"},
+		{`((` + drag + `)("pointerdown", .3, .3), (` + drag + `)("pointermove", .6, .6), (` + drag +
+			`)("pointerup", .6, .6), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot zoomed"},
 		{`String(document.querySelectorAll(".pcl-plot .pcl-axes text").length > 3)`, "true"},
 		{`((` + key + `)("Escape"), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot"},
-		{`(document.querySelector(".pcl-frames input").value = 1, document.querySelector(".pcl-frames input").dispatchEvent(new Event("input")), document.querySelector(".pcl-frames output").textContent)`, "two"},
+		{
+			`(document.querySelector(".pcl-frames input").value = 1, document.querySelector(".pcl-frames input").dispatchEvent(new Event("input")), document.querySelector(".pcl-frames output").textContent)`, "two"},
 		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
 		{`[...document.querySelectorAll(".pcl-swatch")].map(s => s.style.background.slice(0, 4)).join()`, "var(,var(,var("},
 		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
-		{`getComputedStyle(document.body.appendChild(make("div", {className: "code"}, make("b", {}))).firstChild).color`, "rgb(194, 151, 255)"},
+		{`getComputedStyle(document.body.appendChild(make("div", {className: "code"}, make("b", {}))).firstChild).color`,
+			"rgb(194, 151, 255)"},
 		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
 			HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }, document.querySelectorAll(".pcl-figure .tools button").forEach(e => e.click()), document.title)`, "one"},
 	})
 	b.wait("", 500*time.Millisecond)
 	var got string
-	b.must(b.evaluate(session, `JSON.stringify(saved.sort().join("\n") + document.querySelectorAll(".data td").length)`, &got))
-	for want, n := range map[string]int{"own.csv": 2, "own.svg": 2, "image/svg+xml <svg": 2, "var(": 0, "text/csv plot,series,x,y,low,high": 2, ",'=cmd(),1,10": 2, "\n,=cmd": 0, "FIRED'\">": 0} {
+	b.must(b.evaluate(session, `JSON.stringify(saved.sort().join("\n") + document.querySelectorAll(".data td").length)`,
+		&got))
+	for want, n := range map[string]int{"own.csv": 2, "own.svg": 2, "image/svg+xml <svg": 2, "var(": 0,
+		"text/csv plot,series,x,y,low,high": 2, ",'=cmd(),1,10": 2, "\n,=cmd": 0, "FIRED'\">": 0} {
 		if c := strings.Count(got, want); c != n {
 			t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
 		}

@@ -10,23 +10,35 @@ import (
 
 var outcomeClass = map[paper.Outcome]string{paper.Holds: "good", paper.DoesNotHold: "bad"}
 
-// claimBlocks are the verdicts on the paper's claims and on what the controls are about. Each is left out if none of it was tested.
+// claimBlocks are the verdicts on the paper's claims and on what the controls are about. Each is
+// left out if none of it was tested.
 func claimBlocks(f *paper.Findings) (out []block) {
 	for _, part := range []struct {
 		id, title, note string
 		all             []*paper.Verdict
 	}{
-		{"claims", "The paper’s claims", "A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by the exact sign-flip test over situations (label sets and timelines), with Holm’s correction for all comparisons of the claim on a data set (those of tuned values by themselves). It does not hold if a difference is significantly the other way round; else it is not shown. That two methods are alike holds if the whole 95 % interval of the difference is within the margin. Differences are in points of A unless the claim is about forgetting.", f.Claims},
-		{"controls", "Controls", "What the paper lacks: statements about what could explain the differences, judged in the same way.", f.Controls},
+		{"claims", "The paper’s claims",
+			"A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is " +
+				"significant at 5 % by the exact sign-flip test over situations (label sets and timelines), with Holm’s " +
+				"correction for all comparisons of the claim on a data set (those of tuned values by themselves). It does not " +
+				"hold if a difference is significantly the other way round; else it is not shown. That two methods are alike " +
+				"holds if the whole 95 % interval of the difference is within the margin. Differences are in points of A unless " +
+				"the claim is about forgetting.", f.Claims},
+		{"controls", "Controls",
+			"What the paper lacks: statements about what could explain the differences, judged in the same way.", f.Controls},
 	} {
 		if !tested(part.all) {
 			continue
 		}
 		t := &table{Head: []string{"claim", "verdict"}}
 		for _, v := range part.all {
-			t.add(row{ID: v.ID}, datum{Text: v.Text, Class: "text", Parts: []block{verdictBlock(v)}}, datum{Text: string(v.Outcome), Class: "verdict " + outcomeClass[v.Outcome]})
+			t.add(row{ID: v.ID}, datum{Text: v.Text, Class: "text", Parts: []block{verdictBlock(v)}},
+				datum{Text: string(v.Outcome), Class: "verdict " + outcomeClass[v.Outcome]})
 		}
-		out = append(out, block{ID: part.id, Title: part.title, Lead: "Verdicts: " + tally(values(part.all, func(v *paper.Verdict) string { return string(v.Outcome) })) + ".", Table: t, Notes: []string{part.note}})
+		out = append(out, block{ID: part.id, Title: part.title,
+			Lead: "Verdicts: " + tally(values(part.all, func(v *paper.Verdict) string {
+				return string(v.Outcome)
+			})) + ".", Table: t, Notes: []string{part.note}})
 	}
 	return out
 }
@@ -43,7 +55,8 @@ func verdictBlock(v *paper.Verdict) block {
 		if c == nil {
 			continue
 		}
-		with, difference, chance := datum{Text: p.Than, Link: entryID(c.B)}, numberCell(c.Difference, paper.Signed), datum{Text: "–"}
+		with, difference, chance := datum{Text: p.Than, Link: entryID(c.B)}, numberCell(c.Difference, paper.Signed),
+			datum{Text: "–"}
 		if p.Rivals > 1 {
 			with.Small = fmt.Sprintf("the closest of %d", p.Rivals)
 		}
@@ -54,7 +67,8 @@ func verdictBlock(v *paper.Verdict) block {
 			chance = numberCell(c.Adjusted, probability)
 		}
 		t.add(row{}, datum{Text: p.Method, Link: entryID(c.A)}, with, datum{Text: p.Place, Small: p.Why, Class: "text"},
-			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, chance, datum{Text: fmt.Sprint(c.Pairs)}, knownCell(p.Paper, paper.Signed))
+			datum{Text: string(p.Outcome), Class: outcomeClass[p.Outcome]}, difference, chance, datum{Text: fmt.Sprint(c.Pairs)},
+			knownCell(p.Paper, paper.Signed))
 	}
 	b := block{Title: v.Summary, Folded: true, Table: t}
 	for _, text := range v.Untested {

@@ -19,8 +19,9 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// comparison shows a column: who leads, what that decides, and a line for each method with its difference
-// from EMGD, else from one of its kin, else from the first. The table of one method compares nothing.
+// comparison shows a column: who leads, what that decides, and a line for each method with its
+// difference from EMGD, else from one of its kin, else from the first. The table of one method
+// compares nothing.
 func comparison(c *rows.Column) (block, *versus.Table) {
 	columns := []*rows.Column{c}
 	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
@@ -64,7 +65,8 @@ func valueCell(v stats.Summary) datum {
 	return numberCell(v.Mean, func(float64) string { return v.String() })
 }
 
-// differenceCells are the difference from the reference, with its interval, and the probability of one as large by chance.
+// differenceCells are the difference from the reference, with its interval, and the probability of
+// one as large by chance.
 func differenceCells(a *versus.Against) (difference, p datum) {
 	if a == nil {
 		return datum{}, datum{}
@@ -162,9 +164,10 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	if len(plots) == 1 {
 		f.Width = 400 // which a phone can show as a whole
 	}
-	return titled("Accuracy against cost", "Up and to the left is better. Bars are the ± of the table. The time of a step is "+
-		"the median over the runs that a method and the reference have in common; runs that were made side by side slow "+
-		"each other down.").of(viz.NewFigure(f, rows...))
+	return titled("Accuracy against cost",
+		"Up and to the left is better. Bars are the ± of the table. The time of a step is "+
+			"the median over the runs that a method and the reference have in common; runs that were made side by side slow "+
+			"each other down.").of(viz.NewFigure(f, rows...))
 }
 
 // costPoint is a method's marker, with a bar of ± its spread if it has one.

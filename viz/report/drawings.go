@@ -33,8 +33,8 @@ type part struct {
 	weight   int // 0 until it is known
 }
 
-// weighDrawing bounds how many elements a browser draws. A drawing is refused if they are too many, or
-// if not all of its references are plain.
+// weighDrawing bounds how many elements a browser draws. A drawing is refused if they are too many,
+// or if not all of its references are plain.
 func weighDrawing(source string) (int, error) {
 	d, err := readDrawing(source)
 	if err != nil {
@@ -84,8 +84,8 @@ var (
 	animated   = regexp.MustCompile(`\(.*#|href$|^class$`) // so that references change
 	markers    = regexp.MustCompile(`(?i)marker`)
 
-	// hiding finds values, without their white space, in which references could hide: other drawings and
-	// style sheets, letters that are written as numbers, CSS variables, vertices.
+	// hiding finds values, without their white space, in which references could hide: other
+	// drawings and style sheets, letters that are written as numbers, CSS variables, vertices.
 	hiding = regexp.MustCompile(`(?i)data:(?:image/svg|text)|\\.*\(|\(.*\\|(?:^|["'(])#[^"'(),;]*%|` +
 		`--[^;{}()]*:.*["'(]#|\bd:path\(`)
 )
@@ -168,11 +168,13 @@ var (
 	cssString     = regexp.MustCompile(`"[^"'{}\r\n]*"|'[^'"{}\r\n]*'`)
 	plainSelector = regexp.MustCompile(`^[\w\s.,#>+~-]+$`)
 
-	// unclear finds, outside of strings, what may hide braces, and rules for other elements than they name.
+	// unclear finds, outside of strings, what may hide braces, and rules for other elements than
+	// they name.
 	unclear = regexp.MustCompile(`(?i)keyframes|/\*|\\|["']|[(\[][^)\]]*[{}]`)
 )
 
-// readSheets notes to what style sheets refer, by the elements, ids and classes that their rules mention.
+// readSheets notes to what style sheets refer, by the elements, ids and classes that their rules
+// mention.
 func (d *drawing) readSheets(css string) error {
 	if hiding.MatchString(strings.Join(strings.Fields(css), "")) {
 		return errExpands

@@ -16,7 +16,8 @@ import (
 
 // brief is a run of some tasks, one after the other.
 func brief(method, title string, tasks int, seed uint64) results.File {
-	r := &results.Run{ID: title + string(rune('a'+seed)), Method: method, MethodTitle: title, Dataset: "d", Increment: "task", Seed: seed, A: 50, Config: []byte(`{}`)}
+	r := &results.Run{ID: title + string(rune('a'+seed)), Method: method, MethodTitle: title, Dataset: "d",
+		Increment: "task", Seed: seed, A: 50, Config: []byte(`{}`)}
 	for i := range tasks {
 		r.Tasks = append(r.Tasks, results.Task{ID: i + 1, Start: 10 * i, End: 10*i + 9, AccEnd: .5, AccFinal: .5})
 	}
@@ -40,18 +41,22 @@ func lacks(t *testing.T, page string, wants ...string) {
 	}
 }
 
-// TestRunsThatAreThereTwice: a run with the settings, seed and network of another counts once, one with another network is an
-// error, and a scenario that was written by hand is a situation of its own.
+// TestRunsThatAreThereTwice: a run with the settings, seed and network of another counts once, one
+// with another network is an error, and a scenario that was written by hand is a situation of its
+// own.
 func TestRunsThatAreThereTwice(t *testing.T) {
 	run := func(seed uint64, network, config string) results.File {
 		f := brief("er", "ER", 2, seed)
 		f.Run.ID, f.Run.ModelSHA256, f.Run.Config = network+config, network, []byte(config)
 		return f
 	}
-	files := []results.File{run(1, "a", `{"eval_every":0}`), run(2, "b", `{"eval_every":0}`), run(1, "a", `{"eval_every":3}`)}
+	files := []results.File{run(1, "a", `{"eval_every":0}`), run(2, "b", `{"eval_every":0}`),
+		run(1, "a", `{"eval_every":3}`)}
 	lacks(t, pageOf(t, files...), "2 runs of 1 method in 1 situation with 2 seeds.")
-	lacks(t, pageOf(t, append(files, run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`))...), "3 runs of 1 method in 2 situations")
-	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Files: append(files, run(2, "c", `{"eval_every":0}`))}); err == nil {
+	lacks(t, pageOf(t, append(files, run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`))...),
+		"3 runs of 1 method in 2 situations")
+	if err := report.Runs(t.Context(), new(bytes.Buffer),
+		report.RunsInput{Files: append(files, run(2, "c", `{"eval_every":0}`))}); err == nil {
 		t.Error("one experiment with two networks is no error")
 	}
 }
@@ -68,7 +73,8 @@ func withRecords(t *testing.T, r *results.Run, records []results.Record) string 
 	return dir
 }
 
-// TestStepsOfAllKinds: steps before a run diverged are drawn, and a broken proof shows, also one that no gradient could have.
+// TestStepsOfAllKinds: steps before a run diverged are drawn, and a broken proof shows, also one
+// that no gradient could have.
 func TestStepsOfAllKinds(t *testing.T) {
 	diverged := invented.Records()
 	last := &diverged[len(diverged)-1]
@@ -92,11 +98,13 @@ func TestStepsOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestRunsWithToy: the demonstration's page ends with the descents. Text that comes from elsewhere is no markup.
+// TestRunsWithToy: the demonstration's page ends with the descents. Text that comes from elsewhere
+// is no markup.
 func TestRunsWithToy(t *testing.T) {
 	files := must.Get(results.Find(runsFolder(t, sampleRuns())))(t)
 	files[0].Run.MethodTitle = `"><b>x`
-	in := report.RunsInput{Title: "<script>alert(1)</script>", Files: files, Toy: invented.Descents(), Origin: report.Origin{Command: "pcl run > a && b"}}
+	in := report.RunsInput{Title: "<script>alert(1)</script>", Files: files, Toy: invented.Descents(),
+		Origin: report.Origin{Command: "pcl run > a && b"}}
 	var page bytes.Buffer
 	must.Do(t, report.Runs(t.Context(), &page, in))
 	lacks(t, page.String(), "two functions of two variables", "pcl run &gt; a &amp;&amp; b")

@@ -35,7 +35,8 @@ func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
 	sparse := must.Get(os.Create(filepath.Join(folder, "large.png")))(t)
 	must.Do(t, sparse.Truncate(1<<30))
 	sparse.Close()
-	links := map[string]string{"out.png": filepath.Join("..", "..", "secret.png"), "absolute.png": filepath.Join(dir, "secret.png"), "up": "..", "in.png": filepath.Join("pictures", "own.png")}
+	links := map[string]string{"out.png": filepath.Join("..", "..", "secret.png"),
+		"absolute.png": filepath.Join(dir, "secret.png"), "up": "..", "in.png": filepath.Join("pictures", "own.png")}
 	for name, to := range links {
 		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
 			if runtime.GOOS == "windows" {
@@ -45,13 +46,17 @@ func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
 		}
 	}
 	foreign := []string{
-		"../secret.png", "../../secret.png", "pictures/../../secret.png", "%2e%2e/secret.png", "..%2Fsecret.png", "out.png", "absolute.png", "up/secret.png",
-		filepath.ToSlash(filepath.Join(dir, "secret.png")), "file:" + filepath.ToSlash(dir) + "/secret.png", "..%5Csecret.png", "../secret.png?x", "words.png",
+		"../secret.png", "../../secret.png", "pictures/../../secret.png", "%2e%2e/secret.png", "..%2Fsecret.png", "out.png",
+		"absolute.png", "up/secret.png",
+		filepath.ToSlash(filepath.Join(dir, "secret.png")), "file:" + filepath.ToSlash(dir) + "/secret.png",
+		"..%5Csecret.png", "../secret.png?x", "words.png",
 		"large.png", "bomb.png", "pictures", ".", "/dev/zero", "none.png", "none.png?x",
 	}
-	own := []string{"pictures/own.png", "./pictures/../pictures/own.png", "in.png", "pictures%2fown.png", "pictures/own.png?raw=true", "pictures/own.png#a"}
+	own := []string{"pictures/own.png", "./pictures/../pictures/own.png", "in.png", "pictures%2fown.png",
+		"pictures/own.png?raw=true", "pictures/own.png#a"}
 	for _, name := range append(own, foreign...) {
-		for _, cell := range []map[string]any{markdownCell("![x](<" + name + ">)"), markdownCell(`<img src="` + name + `">`), htmlCell(`<img src="` + name + `">`)} {
+		for _, cell := range []map[string]any{markdownCell("![x](<" + name + ">)"), markdownCell(`<img src="` + name + `">`),
+			htmlCell(`<img src="` + name + `">`)} {
 			path := filepath.Join(folder, "one.ipynb")
 			data, err := os.ReadFile(notebookOf(t, cell).File)
 			if err != nil {
@@ -96,7 +101,8 @@ func TestLargeNotebooksAreRefused(t *testing.T) {
 	cell := `{"outputs":[` + strings.Repeat("{},", 49_999) + `{}]}`
 	must.Do(t, os.WriteFile(shown, []byte(`{"nbformat":4,"cells":[`+cell+","+cell+","+cell+"]}"), 0o644))
 	for path, want := range map[string]string{
-		large: "larger than 256 MB", many: "more than 100000 cells", deep: "exceeded max depth", shown: "more than 100000 cells or outputs",
+		large: "larger than 256 MB", many: "more than 100000 cells", deep: "exceeded max depth",
+		shown: "more than 100000 cells or outputs",
 	} {
 		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)

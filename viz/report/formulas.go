@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// mark stands around the number of a formula, from where it is found in the text of HTML to where that HTML is harmless. No
-// notebook can have it.
+// mark stands around the number of a formula, from where it is found in the text of HTML to where
+// that HTML is harmless. No notebook can have it.
 var mark = rand.Text()
 
 var (
@@ -31,7 +31,8 @@ type formula struct {
 	display bool
 }
 
-// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there is none.
+// formulaAt reads a formula that begins a text, by Jupyter's rules; n is its length, 0 where there
+// is none.
 func formulaAt(text string) (found formula, n int) {
 	text = text[:min(len(text), maxFormula)]
 	m := formulaBegin.FindStringSubmatch(text)
@@ -58,10 +59,12 @@ func formulaAt(text string) (found formula, n int) {
 // isPrice says whether what lies between two dollars is an amount: "$5 to $10", "$5 and $x".
 func isPrice(tex, after string) bool {
 	const digits = "0123456789"
-	return after != "" && strings.Contains(digits, after[:1]) || strings.Contains(digits, tex[:1]) && strings.HasSuffix(tex, " ")
+	return after != "" && strings.Contains(digits, after[:1]) ||
+		strings.Contains(digits, tex[:1]) && strings.HasSuffix(tex, " ")
 }
 
-// formulaEnd returns where a formula's end mark ends, outside of braces; 0 if it has none before the next empty line.
+// formulaEnd returns where a formula's end mark ends, outside of braces; 0 if it has none before
+// the next empty line.
 func formulaEnd(text string, from int, mark string) int {
 	depth := 0
 	for i := from; i < len(text); i++ {
@@ -137,8 +140,8 @@ func (r *notebookRenderer) formula(f formula) string {
 	return shown
 }
 
-// formulaParser keeps formulas, and dollars that are none by their backslash, as they were typed, for the HTML: where Markdown
-// looks for emphasis and links, so never in code or addresses.
+// formulaParser keeps formulas, and dollars that are none by their backslash, as they were typed,
+// for the HTML: where Markdown looks for emphasis and links, so never in code or addresses.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
@@ -159,8 +162,8 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 	return found
 }
 
-// outsideFormulas opens no block within a formula: a line of it that begins with a minus is no list. As an option it does so
-// for the parsers of the options before it.
+// outsideFormulas opens no block within a formula: a line of it that begins with a minus is no
+// list. As an option it does so for the parsers of the options before it.
 type outsideFormulas struct{ parser.BlockParser }
 
 func (outsideFormulas) SetParserOption(c *parser.Config) {
@@ -171,7 +174,8 @@ func (outsideFormulas) SetParserOption(c *parser.Config) {
 	}
 }
 
-// askedAt keeps where [openFormula] was asked last, as each of several parsers does, and askedOpen the answer.
+// askedAt keeps where [openFormula] was asked last, as each of several parsers does, and askedOpen
+// the answer.
 var askedAt, askedOpen = parser.NewContextKey(), parser.NewContextKey()
 
 func (b outsideFormulas) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -190,7 +194,8 @@ func (b outsideFormulas) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	return b.BlockParser.Open(parent, reader, pc)
 }
 
-// openFormula says whether the paragraph before a line leaves a formula open that this line or a later one closes.
+// openFormula says whether the paragraph before a line leaves a formula open that this line or a
+// later one closes.
 func openFormula(reader text.Reader, pc parser.Context) bool {
 	paragraph := pc.LastOpenedBlock().Node
 	if paragraph == nil || !ast.IsParagraph(paragraph) || paragraph.Lines().Len() == 0 {

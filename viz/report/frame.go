@@ -25,8 +25,8 @@ var templateFiles embed.FS
 var scripts = strings.Fields(`basics scheme view save tables frames light values path axes zoom plot key
 	svgfile figure scrolling`)
 
-// loader is the script that pages begin with: it unpacks the script and its style. In a browser of before
-// 2023 it says that it cannot.
+// loader is the script that pages begin with: it unpacks the script and its style. In a browser of
+// before 2023 it says that it cannot.
 var loader, script = func() (loader, script string) {
 	var source strings.Builder
 	for _, name := range scripts {
@@ -47,9 +47,9 @@ Promise.resolve().then(() => unpack("%s").text()).then(textContent => put("body"
 	`() => put("header", "p", { className: "note", textContent: ` +
 	`"This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`
 
-// Their policy tells a browser to run no other script, to load nothing, to send nothing and not even
-// to look up the addresses of links. What a page must not have in it at all, since no policy keeps it from going elsewhere,
-// [notebookRenderer.sanitise] takes out.
+// Their policy tells a browser to run no other script, to load nothing, to send nothing and not
+// even to look up the addresses of links. What a page must not have in it at all, since no policy
+// keeps it from going elsewhere, [notebookRenderer.sanitise] takes out.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"script": func() template.HTML { return "<script>" + template.HTML(loader) + "</script>" },
 	"scripts": func() string {
@@ -78,14 +78,16 @@ type made struct {
 }
 
 func (o Origin) made() made {
-	m := made{Command: o.Command, Facts: []fact{{Name: "parallelcl", Value: version(o.Version)}, {Name: "Go", Value: runtime.Version()}}}
+	m := made{Command: o.Command, Facts: []fact{{Name: "parallelcl", Value: version(o.Version)},
+		{Name: "Go", Value: runtime.Version()}}}
 	if !o.Made.IsZero() {
 		m.Facts = append(m.Facts, fact{Name: "page made", Value: o.Made.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return m
 }
 
-// version returns what is known of a program's version and commit. A build of a working copy may know neither.
+// version returns what is known of a program's version and commit. A build of a working copy may
+// know neither.
 func version(text string) string {
 	return strings.TrimSpace(strings.NewReplacer("(devel)", "", "unknown", "").Replace(text))
 }

@@ -7,15 +7,18 @@ import (
 	"strings"
 )
 
-// goTokens finds, in this order, the lines of a cell that the kernel reads itself, such as %% and !ls, comments, strings,
-// numbers, and words. A line within a string or a comment is none of its own.
-var goTokens = regexp.MustCompile("(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z)))|(\"(?:[^\"\\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\\n]|\\\\.)*'?|`[^`]*`?)|" +
-	`(\b(?:0[xX][\da-fA-F_.]+(?:[pP][+-]?\d+)?|\d[\d_.]*(?:[eE][+-]?\d+)?)\w*)|(\b[\pL_]\w*)`)
+// goTokens finds, in this order, the lines of a cell that the kernel reads itself, such as %% and
+// !ls, comments, strings, numbers, and words. A line within a string or a comment is none of its
+// own.
+var goTokens = regexp.MustCompile(
+	"(?m:^([%!].*))|(//.*|(?s:/\\*.*?(?:\\*/|\\z)))|(\"(?:[^\"\\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\\n]|\\\\.)*'?|`[^`]*`?)|" +
+		`(\b(?:0[xX][\da-fA-F_.]+(?:[pP][+-]?\d+)?|\d[\d_.]*(?:[eE][+-]?\d+)?)\w*)|(\b[\pL_]\w*)`)
 
 // foreign begins a cell that is no Go: %%script and the like.
 var foreign = regexp.MustCompile(`^%%[a-z]`)
 
-// goElements mark these in a page, which has many, with few bytes, and mean nothing to those who hear or copy it.
+// goElements mark these in a page, which has many, with few bytes, and mean nothing to those who
+// hear or copy it.
 var goElements = []string{"i class=m", "i class=c", "u", "i", "b"}
 
 // escaped writes a text between tags, where quotes stay as they are.

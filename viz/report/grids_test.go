@@ -17,7 +17,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// sampleGrids are invented results: Table 1 with published and tuned values, Table 2, both sweeps, and a control.
+// sampleGrids are invented results: Table 1 with published and tuned values, Table 2, both sweeps,
+// and a control.
 func sampleGrids() (all []*rows.Row) {
 	names := []string{
 		"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO",
@@ -25,24 +26,32 @@ func sampleGrids() (all []*rows.Row) {
 	}
 	methods := invented.Methods(names, 70, -0.9)
 	table1 := invented.Grid{
-		Name: "table1-test-split", Title: "Parallel continual learning, task-incremental", Paper: "Table 1", Size: "test-split",
-		Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods, LabelSets: 3, Timelines: 3, Seeds: 3,
+		Name: "table1-test-split", Title: "Parallel continual learning, task-incremental", Paper: "Table 1",
+		Size:     "test-split",
+		Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods,
+		LabelSets: 3, Timelines: 3, Seeds: 3,
 	}
 	tuned := table1
-	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values", invented.Methods(names, 76, -0.5)
+	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values",
+		invented.Methods(names, 76, -0.5)
 	table2 := table1
-	table2.Name, table2.Title, table2.Paper, table2.Increments = "table2-test-split", "Parallel continual learning, class-incremental", "Table 2", []string{"class"}
+	table2.Name, table2.Title, table2.Paper, table2.Increments = "table2-test-split",
+		"Parallel continual learning, class-incremental", "Table 2", []string{"class"}
 	table2.Methods = invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad", "AGEM"}, 88, 2)
 	memory := table1
-	memory.Name, memory.Title, memory.Paper, memory.Increments = "memory-test-split", "Size of the memory", "Figure 5", []string{"task", "class"}
+	memory.Name, memory.Title, memory.Paper, memory.Increments = "memory-test-split", "Size of the memory", "Figure 5",
+		[]string{"task", "class"}
 	memory.Methods, memory.Vary, memory.Values = methods[13:], "memory.budget", []string{"62", "310", "1240", "6200"}
 	temperature := memory
-	temperature.Name, temperature.Title, temperature.Paper = "temperature-test-split", "Temperature of the elastic factors", "Figure 8"
-	temperature.Methods, temperature.Vary, temperature.Values = []invented.Method{methods[13], methods[15]}, "params.tau", []string{"0.1", "1", "5", "20", "inf"}
+	temperature.Name, temperature.Title, temperature.Paper = "temperature-test-split",
+		"Temperature of the elastic factors", "Figure 8"
+	temperature.Methods, temperature.Vary, temperature.Values = []invented.Method{methods[13], methods[15]}, "params.tau",
+		[]string{"0.1", "1", "5", "20", "inf"}
 	controls := table1
 	controls.Name, controls.Title, controls.Paper = "controls-test-split", "Controls", ""
 	controls.Methods = []invented.Method{
-		{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 80}, {Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 84},
+		{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 80},
+		{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 84},
 		{Name: "EMGD(GMC), mean scale", Run: "emgd-gmc", A: 82}, {Name: "EMGD (recommended)", Run: "emgd", A: 85},
 	}
 	for _, g := range []invented.Grid{table1, tuned, table2, memory, temperature, controls} {
@@ -78,7 +87,8 @@ func TestGrids(t *testing.T) {
 	for _, want := range []string{
 		"Table 1: Parallel continual learning, task-incremental (table1-test-split)",
 		"pcl grid run table1 --size test-split --tuned --backend xla-cpu",
-		"Accuracy and the memory’s size", "Accuracy and the temperature", "Accuracy as tasks end", "Performance profiles", "Ranks, PS-EMNIST (test split), class-incremental",
+		"Accuracy and the memory’s size", "Accuracy and the temperature", "Accuracy as tasks end", "Performance profiles",
+		"Ranks, PS-EMNIST (test split), class-incremental",
 		"A, tuned", "89.34 ±\u00a00.23",
 		"It takes a GPU.", "PS-CIFAR-100, task-incremental", "With weights that add up to 1, EMGD",
 	} {
@@ -86,14 +96,17 @@ func TestGrids(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	// The others are compared with EMGD's recommended method where a grid has it, and else with its kin.
-	if one, others := strings.Count(page, ">− EMGD (recommended)<"), strings.Count(page, ">− EMGD(GMC)<"); one != 1 || others < 3 {
+	// The others are compared with EMGD's recommended method where a grid has it, and else with its
+	// kin.
+	if one, others := strings.Count(page, ">− EMGD (recommended)<"), strings.Count(page, ">− EMGD(GMC)<"); one != 1 ||
+		others < 3 {
 		t.Errorf("%d comparisons with the recommended method and %d with EMGD(GMC)", one, others)
 	}
 	if strings.Contains(page, "Left out:") {
 		t.Error("a figure could not be drawn")
 	}
-	// Table 1 has 17 methods, published and tuned, Table 2 has 5, the sweeps 2 × (4 × 4 + 2 × 5), the control 4.
+	// Table 1 has 17 methods, published and tuned, Table 2 has 5, the sweeps 2 × (4 × 4 + 2 × 5),
+	// the control 4.
 	if got := len(regexp.MustCompile(`<tr id="e[0-9a-f]{12,16}"`).FindAllString(page, -1)); got != 2*17+5+2*(16+10)+4 {
 		t.Errorf("%d lines of methods", got)
 	}
@@ -131,7 +144,8 @@ func TestGridsOfPart(t *testing.T) {
 		}
 	}
 	page := gridsPage(t, part)
-	for _, want := range []string{"Runs that failed", "&lt;no&gt; room", "Methods with missing runs are not ranked", "failed</span>"} {
+	for _, want := range []string{"Runs that failed", "&lt;no&gt; room", "Methods with missing runs are not ranked",
+		"failed</span>"} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ToLower(want[:1])+want[1:]) {
 			t.Errorf("the page lacks %q", want)
 		}

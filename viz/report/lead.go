@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// The sentences that a page about runs begins with: who leads, by how much, in how many situations, and
-// what it would take to decide.
+// The sentences that a page about runs begins with: who leads, by how much, in how many situations,
+// and what it would take to decide.
 
 // finished returns the entries of a column that have results, the best first.
 func finished(c *rows.Column) []*rows.Entry {
@@ -24,7 +24,8 @@ func finished(c *rows.Column) []*rows.Entry {
 	})
 }
 
-// leader says which of several methods has the highest accuracy, and how far it is ahead of the next one.
+// leader says which of several methods has the highest accuracy, and how far it is ahead of the
+// next one.
 func leader(c *rows.Column, lines map[string]versus.Line) string {
 	all := finished(c)
 	if len(all) < 2 {
@@ -53,8 +54,8 @@ func leader(c *rows.Column, lines map[string]versus.Line) string {
 	}
 }
 
-// lead returns the interval of the first method's lead over the second, if one of them is the reference,
-// which is compared with nothing.
+// lead returns the interval of the first method's lead over the second, if one of them is the
+// reference, which is compared with nothing.
 func lead(first, second *versus.Against) (low, high float64, known bool) {
 	switch {
 	case first == nil && second != nil && second.Interval != nil:
@@ -65,7 +66,8 @@ func lead(first, second *versus.Against) (low, high float64, known bool) {
 	return 0, 0, false
 }
 
-// decision says what a comparison shows. If it has too few situations to show anything, it says what would.
+// decision says what a comparison shows. If it has too few situations to show anything, it says
+// what would.
 func decision(t *versus.Table) string {
 	tests, fewest := 0, math.MaxInt
 	for _, l := range t.Lines {

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// TestBrief: a brief page begins with a sentence, one picture and the command that would make it general.
-// All else is folded, and no picture stands twice.
+// TestBrief: a brief page begins with a sentence, one picture and the command that would make it
+// general. All else is folded, and no picture stands twice.
 func TestBrief(t *testing.T) {
 	files := must.Get(results.Find(runsFolder(t, sampleRuns())))(t)
 	pages := map[bool]string{}
@@ -40,8 +40,8 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestLeader: the page always says who leads, by how much and where; with too few situations it says what
-// would decide.
+// TestLeader: the page always says who leads, by how much and where; with too few situations it
+// says what would decide.
 func TestLeader(t *testing.T) {
 	for name, c := range map[string]struct {
 		situations int
@@ -74,13 +74,15 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-// TestVersionsThatNobodyKnows: a build that knows neither its version nor its commit says nothing of them.
+// TestVersionsThatNobodyKnows: a build that knows neither its version nor its commit says nothing
+// of them.
 func TestVersionsThatNobodyKnows(t *testing.T) {
 	runs := sampleRuns()
 	for _, r := range runs {
 		r.Measured.Version, r.Measured.Commit = "(devel)", "unknown"
 	}
-	if page := runsPage(t, runsFolder(t, runs)); strings.Contains(page, "devel") || strings.Contains(page, "<dt>program</dt>") {
+	if page := runsPage(t, runsFolder(t, runs)); strings.Contains(page, "devel") ||
+		strings.Contains(page, "<dt>program</dt>") {
 		t.Error("the page names an unknown program")
 	}
 }

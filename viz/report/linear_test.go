@@ -36,8 +36,8 @@ func within(begin string, inner func(n int) string, end string) func(n int) stri
 	return func(n int) string { return begin + inner(n) + end }
 }
 
-// hostileTexts are such as parsers of Markdown, of formulas and of HTML have needed quadratic time or
-// worse for.
+// hostileTexts are such as parsers of Markdown, of formulas and of HTML have needed quadratic time
+// or worse for.
 var hostileTexts = map[string]func(n int) string{
 	"emphasis: closers":       repeated("a_ "),
 	"emphasis: openers":       repeated("_a "),
@@ -72,24 +72,26 @@ var hostileTexts = map[string]func(n int) string{
 	"tables: wide and long": func(n int) string {
 		return strings.Repeat("|a", n/6) + "|\n" + strings.Repeat("|-", n/6) + "|\n" + strings.Repeat("|\n", n/6)
 	},
-	"tables: long":           within("|a|b|\n|-|-|\n", repeated("|1|2|\n"), ""),
-	"tables: heads only":     repeated("|a|\n|-|\n"),
-	"tables: delimiters":     repeated("|-\n"),
-	"footnotes: same":        repeated("[^1]: a\n"),
-	"footnotes: nested":      repeated("[^1]: "),
-	"footnotes: references":  within("[^1]: a\n\n", repeated("[^1] "), ""),
-	"footnotes: many":        counted(func(i int) string { return fmt.Sprintf("[^%d]: a\n\nx[^%[1]d]\n\n", i) }),
-	"headings: same":         repeated("# a\n"),
-	"headings: empty":        repeated("#\n"),
-	"headings: underlined":   repeated("a\n-\n"),
-	"headings: numbered":     counted(func(i int) string { return fmt.Sprintf("# a-%d\n# a\n", i+1) }),
-	"addresses":              repeated("http://"),
-	"addresses: www":         repeated("www.a.b "),
-	"addresses: mail":        repeated("a@"),
-	"addresses: brackets":    within("http://a.b/", repeated(")"), ""),
-	"code: of all lengths":   counted(func(i int) string { return "e" + strings.Repeat("`", i) }),
-	"code: spans":            repeated("`a` "),
-	"code: after spaces":     func(n int) string { return strings.Repeat(" ", n/2) + "x" + strings.Repeat("```a``` ", n/16) },
+	"tables: long":          within("|a|b|\n|-|-|\n", repeated("|1|2|\n"), ""),
+	"tables: heads only":    repeated("|a|\n|-|\n"),
+	"tables: delimiters":    repeated("|-\n"),
+	"footnotes: same":       repeated("[^1]: a\n"),
+	"footnotes: nested":     repeated("[^1]: "),
+	"footnotes: references": within("[^1]: a\n\n", repeated("[^1] "), ""),
+	"footnotes: many":       counted(func(i int) string { return fmt.Sprintf("[^%d]: a\n\nx[^%[1]d]\n\n", i) }),
+	"headings: same":        repeated("# a\n"),
+	"headings: empty":       repeated("#\n"),
+	"headings: underlined":  repeated("a\n-\n"),
+	"headings: numbered":    counted(func(i int) string { return fmt.Sprintf("# a-%d\n# a\n", i+1) }),
+	"addresses":             repeated("http://"),
+	"addresses: www":        repeated("www.a.b "),
+	"addresses: mail":       repeated("a@"),
+	"addresses: brackets":   within("http://a.b/", repeated(")"), ""),
+	"code: of all lengths":  counted(func(i int) string { return "e" + strings.Repeat("`", i) }),
+	"code: spans":           repeated("`a` "),
+	"code: after spaces": func(n int) string {
+		return strings.Repeat(" ", n/2) + "x" + strings.Repeat("```a``` ", n/16)
+	},
 	"code: fences":           repeated("```\na\n"),
 	"code: a long fence":     between("`", "\na\n", "`"),
 	"HTML: comments":         repeated("a <!-- "),
@@ -123,22 +125,23 @@ var hostileTexts = map[string]func(n int) string{
 	"formulas: no end":       repeated(`\begin{align} `),
 	"formulas: mistakes":     repeated(`$\a$ `),
 	"formulas: forged":       within("$"+strings.Repeat("x", 1000)+"$ ", repeated("\uFDD00\uFDD1"), ""),
-	"formulas: forged, alt":  within("$"+strings.Repeat("x", 1000)+"$ ![", repeated("\uFDD00\uFDD1"), "](data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=)"),
-	"TeX: superscripts":      within("$x", repeated("^a"), "$"),
-	"TeX: primes":            within("$x", repeated("'^a"), "$"),
-	"TeX: accents":           within("$", repeated(`\hat`), "x$"),
-	"TeX: negations":         within("$", repeated(`\not`), "=$"),
-	"TeX: roots":             within("$", repeated(`\sqrt[a`), "$"),
-	"TeX: roots in a row":    within("$", repeated(`\sqrt[a]b`), "$"),
-	"TeX: styles":            within("$", repeated(`\displaystyle`), "$"),
-	"TeX: groups":            between("$", "", "$"),
-	"TeX: braces":            within("$", between("{", "a", "}"), "$"),
-	"TeX: text":              within("$", repeated(`\text{`), "$"),
-	"TeX: fonts":             within("$", repeated(`\mathrm{ab}`), "$"),
-	"TeX: fences":            within("$", repeated(`\left(`), "$"),
-	"TeX: cells":             within(`\begin{align}`, repeated(`a&b\\`), `\end{align}`),
-	"TeX: a long command":    within(`$\`, repeated("a"), "$"),
-	"TeX: limits":            within("$$\\sum", repeated(`\limits'`), "$$"),
+	"formulas: forged, alt": within("$"+strings.Repeat("x", 1000)+"$ ![", repeated("\uFDD00\uFDD1"),
+		"](data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=)"),
+	"TeX: superscripts":   within("$x", repeated("^a"), "$"),
+	"TeX: primes":         within("$x", repeated("'^a"), "$"),
+	"TeX: accents":        within("$", repeated(`\hat`), "x$"),
+	"TeX: negations":      within("$", repeated(`\not`), "=$"),
+	"TeX: roots":          within("$", repeated(`\sqrt[a`), "$"),
+	"TeX: roots in a row": within("$", repeated(`\sqrt[a]b`), "$"),
+	"TeX: styles":         within("$", repeated(`\displaystyle`), "$"),
+	"TeX: groups":         between("$", "", "$"),
+	"TeX: braces":         within("$", between("{", "a", "}"), "$"),
+	"TeX: text":           within("$", repeated(`\text{`), "$"),
+	"TeX: fonts":          within("$", repeated(`\mathrm{ab}`), "$"),
+	"TeX: fences":         within("$", repeated(`\left(`), "$"),
+	"TeX: cells":          within(`\begin{align}`, repeated(`a&b\\`), `\end{align}`),
+	"TeX: a long command": within(`$\`, repeated("a"), "$"),
+	"TeX: limits":         within("$$\\sum", repeated(`\limits'`), "$$"),
 }
 
 // render makes what a page shows of a text, as Markdown and as an output, and returns its length.
@@ -162,8 +165,8 @@ func render(text string) int {
 	return size
 }
 
-// TestHostileTextsEnd would take minutes, or run out of memory, where a parser is quadratic. The length of what comes out is
-// bounded too.
+// TestHostileTextsEnd would take minutes, or run out of memory, where a parser is quadratic. The
+// length of what comes out is bounded too.
 func TestHostileTextsEnd(t *testing.T) {
 	try := func(name string, n int, text string) {
 		t.Run(name, func(t *testing.T) {
@@ -182,10 +185,12 @@ func TestHostileTextsEnd(t *testing.T) {
 	try("emphasis, 480 kB", 480_000, hostileTexts["emphasis: mismatched"](480_000))
 }
 
-// TestFilesGiveNoRoom: a picture beside the notebook, under however many names, leaves a page's other bytes as they are.
+// TestFilesGiveNoRoom: a picture beside the notebook, under however many names, leaves a page's
+// other bytes as they are.
 func TestFilesGiveNoRoom(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "a.gif"), []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "a.gif"), []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	r := (&Notebook{File: filepath.Join(folder, "a.ipynb")}).newRenderer(&notebookPage{}, nil)
@@ -210,7 +215,8 @@ func TestFaultOfALibrary(t *testing.T) {
 // FuzzReader: bytes of all kinds are refused, or are a notebook of cells.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
-		`{"nbformat":4,"cells":[]}`, "\ufeff{\"nbformat\":4,\"cells\":[NaN,{\"metadata\":{\"a\":-Infinity}}]}", `{"nbformat":4,"cells":[{"outputs":"none"}]}`,
+		`{"nbformat":4,"cells":[]}`, "\ufeff{\"nbformat\":4,\"cells\":[NaN,{\"metadata\":{\"a\":-Infinity}}]}",
+		`{"nbformat":4,"cells":[{"outputs":"none"}]}`,
 		`{"nbformat":4,"cells":[{"cell_type":["co","de"],"source":1,"attachments":[1],"outputs":[{"data":{"a":[1,"b"]},"traceback":{}}]},[]]}`, "{", "\xff\xfe{",
 	} {
 		f.Add([]byte(text))

@@ -26,9 +26,9 @@ func markdownOf(cell int) goldmark.Markdown {
 	return m
 }
 
-// Bounds of Markdown in one text, far beyond what people write: the parser takes time that grows with
-// the square of the marks in a text, fills up a table's short rows, and copies an address that is
-// defined once to wherever it is used.
+// Bounds of Markdown in one text, far beyond what people write: the parser takes time that grows
+// with the square of the marks in a text, fills up a table's short rows, and copies an address that
+// is defined once to wherever it is used.
 const (
 	maxMarks = 50_000  // punctuation marks and lines
 	maxCells = 100_000 // if each line were a row of the widest table
@@ -72,8 +72,8 @@ func (r *notebookRenderer) text(made, typed string) string {
 	return shown
 }
 
-// headingIDs names the headings of a page as Jupyter does, so that its links to them work, and as GitHub does. For each name
-// it knows how often it was wanted.
+// headingIDs names the headings of a page as Jupyter does, so that its links to them work, and as
+// GitHub does. For each name it knows how often it was wanted.
 type headingIDs map[string]int
 
 // names returns both names of a heading; no second one where another heading has it.
@@ -100,8 +100,8 @@ func (ids headingIDs) unused(id string) string {
 	return id
 }
 
-// link returns where a link of the notebook leads from the page, nothing if that is nowhere: then its words stay. The policy
-// knows which schemes lead to other sites.
+// link returns where a link of the notebook leads from the page, nothing if that is nowhere: then
+// its words stay. The policy knows which schemes lead to other sites.
 func (r *notebookRenderer) link(to string) string {
 	u, err := url.Parse(strings.TrimSpace(to))
 	if err != nil || u.Scheme == "" && u.Host != "" {

@@ -12,13 +12,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// katex has KaTeX 0.19.1 as npm has it (SHA-256 fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc), its licence
-// (MIT), and what we add to it.
+// katex has KaTeX 0.19.1 as npm has it (SHA-256
+// fa140498b8cfc8302cbe5e7cb1bdbc1f952bc38b3fa258ede09e73edbf9a74bc), its licence (MIT), and what we
+// add to it.
 //
 //go:embed katex
 var katex embed.FS
 
-// Bounds of formulas, in characters and in what macros make of them. Those that exceed them are shown as they were typed.
+// Bounds of formulas, in characters and in what macros make of them. Those that exceed them are
+// shown as they were typed.
 const (
 	maxFormula = 10_000
 	maxTeX     = 10_000 // for one formula
@@ -26,7 +28,8 @@ const (
 	maxCalls   = 2000   // calls of functions in each other, which some 200 levels of braces take
 )
 
-// program is KaTeX with our additions, compiled once. Its value are two functions: one makes MathML, one tells what work it took.
+// program is KaTeX with our additions, compiled once. Its value are two functions: one makes
+// MathML, one tells what work it took.
 var program = sync.OnceValue(func() *goja.Program {
 	library, _ := katex.ReadFile("katex/katex.min.js") // which are there
 	shims, _ := katex.ReadFile("katex/shims.js")

@@ -23,7 +23,8 @@ type Notebook struct {
 	Executed   bool   // every cell with code has been executed
 	HasResults bool   // a cell with code has been executed, or there is none
 
-	// LeftOut is what its last page does not show as Jupyter does, such as "cell 3: picture "a.png": …".
+	// LeftOut is what its last page does not show as Jupyter does, such as "cell 3: picture
+	// "a.png": …".
 	LeftOut []string
 
 	cells    []cell
@@ -54,7 +55,8 @@ type cell struct {
 	broken  error // what was wrong with it
 }
 
-// asks says whether a cell's author asks for something of a part of it, by a tag as those of nbconvert and Jupyter Book.
+// asks says whether a cell's author asks for something of a part of it, by a tag as those of
+// nbconvert and Jupyter Book.
 func (c *cell) asks(what, of string) bool { return tagged(c.Metadata.Tags, what, of) }
 
 func tagged(tags []string, what, of string) bool {
@@ -100,7 +102,8 @@ const (
 	maxList     = 100_000   // cells, and outputs of all of them
 )
 
-// listOf reads a list of JSON, such as the cells of a notebook or the outputs of a cell: the first of them, if they are too many.
+// listOf reads a list of JSON, such as the cells of a notebook or the outputs of a cell: the first
+// of them, if they are too many.
 func listOf(data json.RawMessage) (all []json.RawMessage, err error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '[' {
 		if len(trimmed) > 0 {
@@ -118,7 +121,8 @@ func listOf(data json.RawMessage) (all []json.RawMessage, err error) {
 	return all, err
 }
 
-// notNumbers finds what Python writes for numbers that JSON lacks, and texts, in which the same words are none.
+// notNumbers finds what Python writes for numbers that JSON lacks, and texts, in which the same
+// words are none.
 var notNumbers = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
 // parseNotebook reads the JSON of a notebook. It may have a byte order mark.
@@ -136,7 +140,8 @@ func parseNotebook(data []byte, file any) error {
 		err = json.Unmarshal(data, file)
 	}
 	if errors.As(err, &syntax) {
-		return fmt.Errorf("it is not JSON: line %d: %w", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), err)
+		return fmt.Errorf("it is not JSON: line %d: %w",
+			1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), err)
 	}
 	return nil // what else is wrong costs a key or a cell
 }
@@ -238,7 +243,8 @@ func (n *Notebook) Failed() error {
 	for i, c := range n.cells {
 		for _, o := range c.outputs {
 			if o.Type == "error" {
-				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, short(textOf(terminalScreen(string(o.Error+": "+o.Message))))))
+				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1,
+					short(textOf(terminalScreen(string(o.Error+": "+o.Message))))))
 			}
 		}
 	}

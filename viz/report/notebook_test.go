@@ -54,7 +54,8 @@ func TestNotebook(t *testing.T) {
 		t.Errorf("the page differs from %s; go test -regen writes it anew:\n%s", golden, diff)
 	}
 	for _, want := range []string{
-		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go1.26",
+		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256,
+		"ParallelCL (Go), go1.26",
 		"@article{lyu2026elastic", "@media print", "Content-Security-Policy",
 	} {
 		if !strings.Contains(page, want) {
@@ -96,25 +97,35 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 		cell map[string]any
 		in   string // the page
 	}{
-		"formula":      {markdownCell(`so $\foo$`), `\foo</code>`},
-		"web":          {markdownCell("![words](https://example.org/a.png)"), `<a href="https://example.org/a.png" rel="nofollow noreferrer">words</a>`},
-		"no words":     {htmlCell(`<img alt="" src="//example.org/a.png">`), `<a href="https://example.org/a.png" rel="nofollow noreferrer">a.png</a>`},
-		"missing":      {markdownCell("![words](none.png)"), "<em>[words: "},
-		"kind":         {markdownCell("![words](one.ipynb)"), "<em>[words: "},
-		"attachment":   {markdownCell("![words](attachment:a.png)"), "<em>[words: "},
-		"raw HTML":     {markdownCell(`<img alt="" src="a.png">`), "<em>[picture a.png: "},
-		"base64":       {picture("?"), "<em>[picture data:image/png: "},
-		"empty":        {picture(""), "<em>[picture data:image/png: "},
-		"not one":      {picture("bm90IGEgcG5n"), "<em>[picture data:image/png: "},
-		"script":       {htmlCell(`<p>a</p><script>x</script>`), "&lt;script&gt;, was left out"},
-		"widget":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"application/vnd.jupyter.widget-view+json": map[string]any{}}}), "needs a running notebook"},
-		"figure":       {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.MediaType: `{"Drawings":[{"Width":9,"Values":"eA=="}]}`, "text/plain": "KEPT"}}), "KEPT"},
+		"formula": {markdownCell(`so $\foo$`), `\foo</code>`},
+		"web": {markdownCell("![words](https://example.org/a.png)"),
+			`<a href="https://example.org/a.png" rel="nofollow noreferrer">words</a>`},
+		"no words": {htmlCell(`<img alt="" src="//example.org/a.png">`),
+			`<a href="https://example.org/a.png" rel="nofollow noreferrer">a.png</a>`},
+		"missing":    {markdownCell("![words](none.png)"), "<em>[words: "},
+		"kind":       {markdownCell("![words](one.ipynb)"), "<em>[words: "},
+		"attachment": {markdownCell("![words](attachment:a.png)"), "<em>[words: "},
+		"raw HTML":   {markdownCell(`<img alt="" src="a.png">`), "<em>[picture a.png: "},
+		"base64":     {picture("?"), "<em>[picture data:image/png: "},
+		"empty":      {picture(""), "<em>[picture data:image/png: "},
+		"not one":    {picture("bm90IGEgcG5n"), "<em>[picture data:image/png: "},
+		"script":     {htmlCell(`<p>a</p><script>x</script>`), "&lt;script&gt;, was left out"},
+		"widget": {
+			outputCell(map[string]any{"output_type": "display_data",
+				"data": map[string]any{"application/vnd.jupyter.widget-view+json": map[string]any{}}}), "needs a running notebook"},
+		"figure": {
+			outputCell(map[string]any{"output_type": "display_data",
+				"data": map[string]any{viz.MediaType: `{"Drawings":[{"Width":9,"Values":"eA=="}]}`,
+					"text/plain": "KEPT"}}), "KEPT"},
 		"unknown cell": {map[string]any{"cell_type": "sql", "source": "SELECT <1>"}, "SELECT &lt;1&gt;"},
-		"raw LaTeX":    {map[string]any{"cell_type": "raw", "source": "\\x", "metadata": map[string]any{"format": "text/latex"}}, "<pre>\\x</pre>"},
-		"shape":        {map[string]any{"cell_type": "markdown", "source": "KEPT", "metadata": "text", "attachments": []any{1}}, "KEPT"},
-		"deep":         {htmlCell(strings.Repeat("<div>", 600) + "KEPT"), "KEPT"},
-		"many lines":   {markdownCell(strings.Repeat("- a\n", 30_000) + "KEPT"), "KEPT"},
-		"no cell":      {map[string]any{"cell_type": "code", "source": "KEPT", "outputs": "none", "execution_count": nil}, "KEPT"},
+		"raw LaTeX": {map[string]any{"cell_type": "raw", "source": "\\x",
+			"metadata": map[string]any{"format": "text/latex"}}, "<pre>\\x</pre>"},
+		"shape": {map[string]any{"cell_type": "markdown", "source": "KEPT", "metadata": "text", "attachments": []any{1}},
+			"KEPT"},
+		"deep":       {htmlCell(strings.Repeat("<div>", 600) + "KEPT"), "KEPT"},
+		"many lines": {markdownCell(strings.Repeat("- a\n", 30_000) + "KEPT"), "KEPT"},
+		"no cell": {map[string]any{"cell_type": "code", "source": "KEPT", "outputs": "none", "execution_count": nil},
+			"KEPT"},
 	} {
 		n := notebookOf(t, c.cell)
 		page := mainOf(notebookPage(t, n))
@@ -127,7 +138,8 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 	}
 }
 
-// TestRicherOutputsAreNamed: what a front end shows more of than the page, also beside a text or a picture that the page shows.
+// TestRicherOutputsAreNamed: what a front end shows more of than the page, also beside a text or a
+// picture that the page shows.
 func TestRicherOutputsAreNamed(t *testing.T) {
 	gif64 := strings.TrimPrefix(gif, "data:image/gif;base64,")
 	plain := func(media string, data any) map[string]any {
@@ -137,30 +149,37 @@ func TestRicherOutputsAreNamed(t *testing.T) {
 		cell      map[string]any
 		in, named string // on the page, in its list; nothing is named where that is empty
 	}{
-		"Vega":              {plain("application/vnd.vegalite.v5+json", map[string]any{"mark": "bar"}), "WORDS", "vnd.vegalite"},
-		"widget":            {plain("application/vnd.jupyter.widget-view+json", map[string]any{"model_id": "a"}), "WORDS", "widget-view"},
-		"PDF":               {plain("application/pdf", "JVBERi0xLjQ="), "WORDS", "application/pdf"},
-		"script":            {plain("application/javascript", "element.text(1)"), "WORDS", "application/javascript"},
-		"GeoJSON":           {plain("application/geo+json", map[string]any{"type": "Point"}), "WORDS", "geo+json"},
-		"mermaid's own":     {plain("text/vnd.mermaid", "graph TD"), "WORDS", "text/vnd.mermaid"},
-		"model":             {plain("model/gltf+json", "{}"), "WORDS", "model/gltf"},
-		"video":             {plain("video/mp4", "AAAA"), "WORDS", "video/mp4"},
-		"audio alone":       {display(map[string]any{"audio/wav": "AAAA"}), "needs a running notebook", "audio/wav"},
-		"Plotly, a picture": {display(map[string]any{"application/vnd.plotly.v1+json": 1, "image/gif": gif64}), "data:image/gif", "plotly"},
-		"a frame's text":    {plain("text/html", `<iframe src="https://a.example"></iframe>`), "WORDS", "<iframe>"},
-		"a script's place":  {plain("text/html", `<div id="a"></div><script>x</script>`), "WORDS", "<script>"},
-		"a script's text":   {plain("text/html", `<script>x</script>`), "WORDS", "<script>"},
-		"a style sheet":     {htmlCell("<style>td{color:red}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", "<style>"},
+		"Vega": {plain("application/vnd.vegalite.v5+json", map[string]any{"mark": "bar"}), "WORDS",
+			"vnd.vegalite"},
+		"widget": {plain("application/vnd.jupyter.widget-view+json", map[string]any{"model_id": "a"}), "WORDS",
+			"widget-view"},
+		"PDF":           {plain("application/pdf", "JVBERi0xLjQ="), "WORDS", "application/pdf"},
+		"script":        {plain("application/javascript", "element.text(1)"), "WORDS", "application/javascript"},
+		"GeoJSON":       {plain("application/geo+json", map[string]any{"type": "Point"}), "WORDS", "geo+json"},
+		"mermaid's own": {plain("text/vnd.mermaid", "graph TD"), "WORDS", "text/vnd.mermaid"},
+		"model":         {plain("model/gltf+json", "{}"), "WORDS", "model/gltf"},
+		"video":         {plain("video/mp4", "AAAA"), "WORDS", "video/mp4"},
+		"audio alone":   {display(map[string]any{"audio/wav": "AAAA"}), "needs a running notebook", "audio/wav"},
+		"Plotly, a picture": {display(map[string]any{"application/vnd.plotly.v1+json": 1, "image/gif": gif64}),
+			"data:image/gif", "plotly"},
+		"a frame's text":   {plain("text/html", `<iframe src="https://a.example"></iframe>`), "WORDS", "<iframe>"},
+		"a script's place": {plain("text/html", `<div id="a"></div><script>x</script>`), "WORDS", "<script>"},
+		"a script's text":  {plain("text/html", `<script>x</script>`), "WORDS", "<script>"},
+		"a style sheet": {htmlCell("<style>td{color:red}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT",
+			"<style>"},
 		"a form":            {htmlCell("KEPT <form><button>x</button></form>"), "KEPT", "<form>"},
 		"MathML":            {htmlCell("KEPT <math><mi>x</mi></math>"), "KEPT", "<math>"},
 		"a video in a text": {markdownCell("KEPT <video src='a.mp4'></video>"), "KEPT", "<video>"},
 		"a diagram":         {markdownCell("```mermaid\ngraph TD; A-->B;\n```"), "A--&gt;B", "mermaid"},
-		"an output's":       {display(map[string]any{"text/markdown": "```mermaid\nA\n```", "text/plain": "no"}), "A", "mermaid"},
-		"code of others":    {markdownCell("```python\nA\n```"), "A", ""},
-		"PDF, a picture":    {display(map[string]any{"application/pdf": "JVBERi0xLjQ=", "image/gif": gif64}), "data:image/gif", ""},
-		"script, HTML":      {display(map[string]any{"application/javascript": "x", "text/html": "<b>KEPT</b>"}), "KEPT", ""},
-		"pandas":            {plain("text/html", "<style scoped>.dataframe td{vertical-align:top}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", ""},
-		"stderr as data":    {display(map[string]any{"application/vnd.jupyter.stderr": "KEPT"}), `<pre class="stderr">KEPT`, ""},
+		"an output's": {display(map[string]any{"text/markdown": "```mermaid\nA\n```", "text/plain": "no"}), "A",
+			"mermaid"},
+		"code of others": {markdownCell("```python\nA\n```"), "A", ""},
+		"PDF, a picture": {display(map[string]any{"application/pdf": "JVBERi0xLjQ=", "image/gif": gif64}),
+			"data:image/gif", ""},
+		"script, HTML": {display(map[string]any{"application/javascript": "x", "text/html": "<b>KEPT</b>"}), "KEPT", ""},
+		"pandas": {plain("text/html",
+			"<style scoped>.dataframe td{vertical-align:top}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", ""},
+		"stderr as data": {display(map[string]any{"application/vnd.jupyter.stderr": "KEPT"}), `<pre class="stderr">KEPT`, ""},
 	} {
 		n := notebookOf(t, c.cell)
 		if page := mainOf(notebookPage(t, n)); !strings.Contains(page, c.in) {
@@ -172,7 +191,8 @@ func TestRicherOutputsAreNamed(t *testing.T) {
 	}
 }
 
-// TestTags: what an author's tags ask for, as nbconvert and Jupyter Book do, and what is collapsed in the notebook.
+// TestTags: what an author's tags ask for, as nbconvert and Jupyter Book do, and what is collapsed
+// in the notebook.
 func TestTags(t *testing.T) {
 	const code, output, fold, foldOutput = "CODE", "OUTPUT", `<details class="code">`, `<details class="out">`
 	for name, c := range map[string]struct {
@@ -186,12 +206,17 @@ func TestTags(t *testing.T) {
 		"Remove-Cell":   {map[string]any{"tags": []string{"Remove-Cell"}}, nil, []string{code, output}, true},
 		"remove-stdout": {map[string]any{"tags": []string{"remove-stdout"}}, []string{code}, []string{output}, true},
 		"remove-stderr": {map[string]any{"tags": []string{"remove-stderr"}}, []string{code, output}, nil, false},
-		"hide-input":    {map[string]any{"tags": []string{"hide-input"}}, []string{code, output, fold}, []string{foldOutput}, false},
-		"hide_output":   {map[string]any{"tags": []string{"hide_output"}}, []string{code, output, foldOutput}, []string{fold}, false},
-		"hide-cell":     {map[string]any{"tags": []string{"hide-cell"}}, []string{code, output, fold, foldOutput}, nil, false},
-		"collapsed":     {map[string]any{"collapsed": true}, []string{code, output, foldOutput}, []string{fold}, false},
-		"source_hidden": {map[string]any{"jupyter": map[string]any{"source_hidden": true}}, []string{code, output, fold}, []string{foldOutput}, false},
-		"no tags":       {map[string]any{"tags": "remove-cell"}, []string{code, output}, []string{fold, foldOutput}, true}, // of a shape that tags don't have
+		"hide-input": {map[string]any{"tags": []string{"hide-input"}}, []string{code, output, fold},
+			[]string{foldOutput}, false},
+		"hide_output": {map[string]any{"tags": []string{"hide_output"}}, []string{code, output, foldOutput},
+			[]string{fold}, false},
+		"hide-cell": {map[string]any{"tags": []string{"hide-cell"}}, []string{code, output, fold, foldOutput},
+			nil, false},
+		"collapsed": {map[string]any{"collapsed": true}, []string{code, output, foldOutput}, []string{fold}, false},
+		"source_hidden": {map[string]any{"jupyter": map[string]any{"source_hidden": true}}, []string{code, output, fold},
+			[]string{foldOutput}, false},
+		// of a shape that tags don't have
+		"no tags": {map[string]any{"tags": "remove-cell"}, []string{code, output}, []string{fold, foldOutput}, true},
 	} {
 		cell := stream(output)
 		cell["source"] = code
@@ -219,8 +244,10 @@ func TestTags(t *testing.T) {
 	if page := mainOf(notebookPage(t, notebookOf(t, one))); strings.Contains(page, output) {
 		t.Errorf("an output's own tag: %s", page)
 	}
-	text := map[string]any{"cell_type": "markdown", "source": "TEXT", "metadata": map[string]any{"tags": []string{"hide-cell"}}}
-	if page := mainOf(notebookPage(t, notebookOf(t, text))); !strings.Contains(page, `<details class="text"><summary>Text</summary><p>TEXT</p>`) {
+	text := map[string]any{"cell_type": "markdown", "source": "TEXT",
+		"metadata": map[string]any{"tags": []string{"hide-cell"}}}
+	if page := mainOf(notebookPage(t, notebookOf(t, text))); !strings.Contains(page,
+		`<details class="text"><summary>Text</summary><p>TEXT</p>`) {
 		t.Errorf("a text: %s", page)
 	}
 }
@@ -234,13 +261,16 @@ func mainOf(page string) string {
 
 func TestFailedCellsShow(t *testing.T) {
 	n := notebookOf(t, outputCell(map[string]any{
-		"output_type": "error", "ename": "ERROR", "evalue": "# gonb_1\nmain.go:3: undefined: a<b\nmore", "traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
+		"output_type": "error", "ename": "ERROR", "evalue": "# gonb_1\nmain.go:3: undefined: a<b\nmore",
+		"traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
 	}))
 	if err := n.Failed(); err == nil {
 		t.Errorf("failed: %v", err)
 	}
 	page := notebookPage(t, n)
-	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
+	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) ||
+		!strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>") ||
+		strings.Contains(page, "\x1b") {
 		t.Error("the page does not show the error and its traceback as text")
 	}
 }
@@ -258,11 +288,13 @@ func TestExecuted(t *testing.T) {
 
 func TestReadNotebookErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"": "is not a notebook", "[]": "format 0, want 4", "{\n\"nbformat\":4,\n}": "line 3", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
+		"": "is not a notebook", "[]": "format 0, want 4", "{\n\"nbformat\":4,\n}": "line 3",
+		`{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
 		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
-		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v; want %q", content, err, want)
 		}
 	}
@@ -274,25 +306,31 @@ func TestSite(t *testing.T) {
 	img := `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(dot) + `">`
 	shown := map[string]any{"output_type": "display_data", "data": map[string]any{"text/html": "x" + img}}
 	for name, cells := range map[string][]any{
-		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
-		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(shown)},
+		"01-a.ipynb": {
+			markdownCell(
+				"# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
+		"02-b.ipynb": {markdownCell("# Second & last"),
+			outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(shown)},
 	} {
 		data := must.Get(json.Marshal(map[string]any{"nbformat": 4, "cells": cells}))(t)
 		must.Do(t, os.WriteFile(filepath.Join(source, name), data, 0o644))
 	}
 	must.Do(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
-	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
+	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")),
+		readNotebook(t, filepath.Join(source, "02-b.ipynb"))
 	written := must.Get(report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))(t)
 	if len(written) != 3 || written[0] != filepath.Join(dir, "index.html") {
 		t.Errorf("%q were written", written)
 	}
 	want := map[string][]string{
 		"index.html": {
-			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot" aria-hidden="true"><img src="data:image/png;base64,`,
+			"<title>All of it</title>",
+			`<a class="card" href="01-a.html"><div class="shot" aria-hidden="true"><img src="data:image/png;base64,`,
 			`<h2>First</h2><p>Question. What is x1? It is`,
 			`href="02-b.html"`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
 		},
-		"01-a.html": {`<a href="02-b.html#There">on</a>`, `<a href="02-b.html">Second &amp; last →</a>`, `<a href="index.html">`},
+		"01-a.html": {`<a href="02-b.html#There">on</a>`, `<a href="02-b.html">Second &amp; last →</a>`,
+			`<a href="index.html">`},
 		"02-b.html": {`<a href="01-a.html">← First</a>`},
 	}
 	for file, texts := range want {
@@ -303,7 +341,8 @@ func TestSite(t *testing.T) {
 			}
 		}
 	}
-	if _, err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin); err == nil || !strings.Contains(err.Error(), first.File) {
+	if _, err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin); err == nil ||
+		!strings.Contains(err.Error(), first.File) {
 		t.Errorf("two of one name: %v", err)
 	}
 	index := filepath.Join(source, "index.ipynb")

@@ -44,7 +44,8 @@ func (n *Notebook) newRenderer(p *notebookPage, site map[string]string) *noteboo
 func (r *notebookRenderer) leave(format string, args ...any) {
 	const most, longest = 50, 500
 	if r.page.left++; r.page.left <= most {
-		r.page.Left = append(r.page.Left, cut(fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)), longest))
+		r.page.Left = append(r.page.Left,
+			cut(fmt.Sprintf("cell %d: ", r.at)+strings.Map(printable, fmt.Sprintf(format, args...)), longest))
 	}
 }
 
@@ -86,14 +87,16 @@ type shownCell struct {
 	Hidden, HiddenOutput bool          // the text or the code, or the output, is folded
 }
 
-// Write writes the notebook and its results as one page that is complete in itself: text with its formulas as
-// MathML, code, pictures, tables, and where all of it comes from. Errors among the results are shown;
-// [Notebook.Failed] lists them. Scripts in outputs, and anything else that would run, load something or navigate by
-// itself, are left out. What the page cannot show, such as a picture that is missing, is named in its place and at the
-// page's end, and in LeftOut. Write stops when ctx is done.
+// Write writes the notebook and its results as one page that is complete in itself: text with its
+// formulas as MathML, code, pictures, tables, and where all of it comes from. Errors among the
+// results are shown; [Notebook.Failed] lists them. Scripts in outputs, and anything else that would
+// run, load something or navigate by itself, are left out. What the page cannot show, such as a
+// picture that is missing, is named in its place and at the page's end, and in LeftOut. Write stops
+// when ctx is done.
 //
-// A page has at most 20 bytes for each byte of the notebook and of the files beside it that it shows, and 1 MB more. A picture
-// stands in it once, however often it is shown. What would exceed these bounds, or takes too much work, is shown as it was typed.
+// A page has at most 20 bytes for each byte of the notebook and of the files beside it that it
+// shows, and 1 MB more. A picture stands in it once, however often it is shown. What would exceed
+// these bounds, or takes too much work, is shown as it was typed.
 func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
 	p, err := n.render(ctx, o, nil)
 	if err != nil {
@@ -143,12 +146,13 @@ var (
 	paragraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
 )
 
-// atTheDoor renders the cell at hand. It is the door for faults of the libraries that read Markdown, HTML, pictures and what
-// terminals show: such a fault costs the cell its looks.
+// atTheDoor renders the cell at hand. It is the door for faults of the libraries that read
+// Markdown, HTML, pictures and what terminals show: such a fault costs the cell its looks.
 func (r *notebookRenderer) atTheDoor() (shown shownCell) {
 	defer func() {
 		if p := recover(); p != nil {
-			shown = shownCell{Text: template.HTML(r.tooMuch(string(r.cell.Source), "its text", fmt.Sprintf("cannot be shown (%v)", p)))}
+			shown = shownCell{Text: template.HTML(
+				r.tooMuch(string(r.cell.Source), "its text", fmt.Sprintf("cannot be shown (%v)", p)))}
 		}
 	}()
 	return r.renderCell()
@@ -180,7 +184,8 @@ func (r *notebookRenderer) renderCell() (shown shownCell) {
 		} else {
 			shown.Output = r.renderOutputs()
 		}
-		shown.HiddenOutput = meta.Collapsed || meta.Jupyter.OutputsHidden || c.asks("hide", "output") || c.asks("hide", "cell")
+		shown.HiddenOutput = meta.Collapsed || meta.Jupyter.OutputsHidden || c.asks("hide", "output") ||
+			c.asks("hide", "cell")
 	case strings.TrimSpace(source) == "":
 	case c.Type == "markdown":
 		shown.Text = template.HTML(strings.TrimSpace(r.renderMarkdown(source)))
@@ -206,7 +211,8 @@ func (r *notebookRenderer) raw(source string) string {
 	return plain(source)
 }
 
-// takeHeading takes a heading in a text for the page's, if it is the first and a large one; else for the contents, if it is large.
+// takeHeading takes a heading in a text for the page's, if it is the first and a large one; else
+// for the contents, if it is large.
 func (r *notebookRenderer) takeHeading(level, id, github, words string) (taken bool) {
 	if r.cell.Type == "code" || level > "3" {
 		return false

@@ -57,14 +57,18 @@ func (r *notebookRenderer) traceback(o *output) string {
 
 // mediaTypes are those that a page can show, the richest first, in JupyterLab's order.
 var mediaTypes = []string{
-	viz.MediaType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp",
-	"image/avif", "image/bmp", "application/json", "application/vnd.jupyter.stdout", "application/vnd.jupyter.stderr", "text/plain",
+	viz.MediaType, "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "image/gif",
+	"image/webp",
+	"image/avif", "image/bmp", "application/json", "application/vnd.jupyter.stdout", "application/vnd.jupyter.stderr",
+	"text/plain",
 }
 
 // poorer are types that JupyterLab shows only where nothing but text is beside them.
-var poorer = words("application/pdf application/javascript application/x-javascript application/ecmascript text/javascript text/ecmascript")
+var poorer = words("application/pdf application/javascript application/x-javascript application/ecmascript " +
+	"text/javascript text/ecmascript")
 
-// renderData renders the richest version of an output that a page can show, and names those that a front end would rather show.
+// renderData renders the richest version of an output that a page can show, and names those that a
+// front end would rather show.
 func (r *notebookRenderer) renderData(o *output) string {
 	before, rest := r.page.left, maps.Clone(o.Data)
 	for _, media := range mediaTypes {
@@ -91,7 +95,8 @@ func (r *notebookRenderer) renderData(o *output) string {
 	return `<p class="note">(An output that needs a running notebook.)</p>`
 }
 
-// show renders what an output holds under a media type; nothing where it cannot, so that another is tried.
+// show renders what an output holds under a media type; nothing where it cannot, so that another is
+// tried.
 func (r *notebookRenderer) show(o *output, media, text string) string {
 	before, shown := r.page.left, ""
 	switch media {
@@ -165,7 +170,8 @@ func (r *notebookRenderer) showHTML(o *output, text string) string {
 	return `<div class="html">` + shortened.Replace(shown) + "</div>"
 }
 
-// indented is JSON on lines of their own. What lies deeper than deepest stands no further in: lines would grow with their depth.
+// indented is JSON on lines of their own. What lies deeper than deepest stands no further in: lines
+// would grow with their depth.
 func indented(text string) string {
 	const deepest = 10
 	var compact bytes.Buffer
@@ -203,5 +209,6 @@ func (o *output) picture(media, text string) string {
 		size = fmt.Sprintf(` style="width:%gpx"`, about.Width)
 	}
 	alt := cmp.Or(about.Alt, strings.TrimSpace(string(o.Data["text/plain"])))
-	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, size, html.EscapeString(alt), html.EscapeString(dataAddress(media, text)))
+	return fmt.Sprintf(`<img%s alt="%s" src="%s">`, size, html.EscapeString(alt),
+		html.EscapeString(dataAddress(media, text)))
 }

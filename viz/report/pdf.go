@@ -28,7 +28,9 @@ func FindBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
+	return "",
+		errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page " +
+			"from any browser")
 }
 
 // PDF prints a page to a file.
@@ -59,7 +61,8 @@ func PDF(ctx context.Context, browser, page, file string) error {
 	said, err := cmd.CombinedOutput()
 	data, missing := os.ReadFile(printed)
 	if err := errors.Join(err, missing); err != nil {
-		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, bytes.TrimSpace(said[max(0, len(said)-1000):]))
+		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err,
+			bytes.TrimSpace(said[max(0, len(said)-1000):]))
 	}
 	return atomicfile.WriteBytes(file, data)
 }

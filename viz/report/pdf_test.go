@@ -22,7 +22,8 @@ func TestNoBrowser(t *testing.T) {
 func TestPDF(t *testing.T) {
 	dir := t.TempDir()
 	browser, page, file := filepath.Join(dir, "chromium"), filepath.Join(dir, "a b.html"), filepath.Join(dir, "a.pdf")
-	script := "#!/bin/sh\nfor a; do case $a in --print-to-pdf=*) out=${a#*=};; esac; done\n[ \"$a\" = \"file://" + dir + "/a%20b.html\" ] && echo %PDF >\"$out\"\n"
+	script := "#!/bin/sh\nfor a; do case $a in --print-to-pdf=*) out=${a#*=};; esac; done\n[ \"$a\" = \"file://" + dir +
+		"/a%20b.html\" ] && echo %PDF >\"$out\"\n"
 	must.Do(t, os.WriteFile(browser, []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	found, err := report.FindBrowser()

@@ -166,7 +166,8 @@ func dataAddress(media, text string) string {
 	return "data:" + media + ";base64," + text
 }
 
-// readBeside reads a file of the notebook's folder or below. No name and no link leads out of there.
+// readBeside reads a file of the notebook's folder or below. No name and no link leads out of
+// there.
 func (n *Notebook) readBeside(address string) ([]byte, error) {
 	name := address
 	if u, err := url.Parse(address); err == nil { // addresses may ask for a version
@@ -184,7 +185,8 @@ func (n *Notebook) readBeside(address string) ([]byte, error) {
 	return folder.ReadFile(name)
 }
 
-var drawingStart = regexp.MustCompile(`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)
+var drawingStart = regexp.MustCompile(
+	`^(?s:\s|\x{feff}|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*<svg[\s>/]`)
 
 // pictureKind is the media type of a picture; empty if it is of no kind that browsers show.
 func pictureKind(data []byte) string {
@@ -203,7 +205,8 @@ func pictureKind(data []byte) string {
 // declaration names an encoding, which a notebook's text no longer has. Files have to be UTF-8.
 var declaration = regexp.MustCompile(`^[\s\x{feff}]*<\?xml[^>]*\?>`)
 
-// drawingFile makes a file of a drawing. One that lay in a page may lack the names of its languages.
+// drawingFile makes a file of a drawing. One that lay in a page may lack the names of its
+// languages.
 func drawingFile(source string) []byte {
 	source, names := declaration.ReplaceAllString(source, ""), ""
 	if !strings.Contains(source, "http://www.w3.org/2000/svg") {

@@ -15,7 +15,8 @@ var left = words(`applet area audio button canvas datalist embed form frameset i
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
-// missed are those of them that a reader would miss, and in HTML, of which front ends show more than of texts, missedInHTML.
+// missed are those of them that a reader would miss, and in HTML, of which front ends show more
+// than of texts, missedInHTML.
 var (
 	missed       = words(`applet audio canvas embed frameset iframe map math object video`)
 	missedInHTML = words(`button form script select style textarea`)
@@ -24,9 +25,12 @@ var (
 // unseen are elements that show nothing themselves.
 var unseen = words("script style")
 
-// misses says whether a reader would miss an element that is left out. Tables of pandas have a style sheet that changes little.
+// misses says whether a reader would miss an element that is left out. Tables of pandas have a
+// style sheet that changes little.
 func (r *notebookRenderer) misses(n *dom.Node) bool {
-	return missed[n.Data] || missedInHTML[n.Data] && r.inHTML && !slices.ContainsFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "scoped" })
+	return missed[n.Data] || missedInHTML[n.Data] && r.inHTML && !slices.ContainsFunc(n.Attr, func(a dom.Attribute) bool {
+		return a.Key == "scoped"
+	})
 }
 
 func words(list string) map[string]bool {
@@ -44,12 +48,14 @@ var (
 	set      = regexp.MustCompile(`^(?i:true|false|hidden|checked|disabled|reversed)?$`)
 )
 
-// policy has the last word on what outputs and texts may bring into a page: text, tables, pictures that lie in the page itself,
-// links that a reader may follow, and bars as those of package nb, whose figures come as data. No script, handler,
-// style sheet, frame, form or address that a browser would load or go to by itself.
+// policy has the last word on what outputs and texts may bring into a page: text, tables, pictures
+// that lie in the page itself, links that a reader may follow, and bars as those of package nb,
+// whose figures come as data. No script, handler, style sheet, frame, form or address that a
+// browser would load or go to by itself.
 var policy = func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
-	others := strings.Fields("a address bdi bdo center del footer header img input ins kbd main nav output picture q span time")
+	others := strings.Fields("a address bdi bdo center del footer header img input ins kbd main nav output picture q " +
+		"span time")
 	p.AllowElements(others...)
 	p.AllowNoAttrs().OnElements(others...)
 	p.AllowAttrs("title", "lang", "dir").Globally()
@@ -66,9 +72,12 @@ var policy = func() *bluemonday.Policy {
 	p.RequireNoReferrerOnFullyQualifiedLinks(true)
 	p.AllowURLSchemeWithCustomPolicy("data", func(u *url.URL) bool { return embedded.MatchString(u.String()) })
 	p.AllowAttrs("alt").OnElements("img") // whatever they say
-	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "margin", "margin-left", "margin-right", "margin-top",
-		"margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom", "color", "background-color", "border-color",
-		"border-style", "border-width", "border-collapse", "display", "font-family", "font-size", "font-style", "font-weight", "line-height",
+	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "margin", "margin-left",
+		"margin-right", "margin-top",
+		"margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom", "color",
+		"background-color", "border-color",
+		"border-style", "border-width", "border-collapse", "display", "font-family", "font-size", "font-style", "font-weight",
+		"line-height",
 		"text-align", "text-decoration", "vertical-align", "white-space").Globally()
 	return p
 }()

@@ -38,10 +38,11 @@ type runsPage struct {
 	Made            made
 }
 
-// Runs writes a page about training runs. It begins with what they decide: for each data set and increment the methods in one
-// table, with the tests of their differences from one of them, and beside the paper's numbers where it has such; the verdicts on
-// the paper's claims if grids of it are among them. Figures, steps, and what all of it was made from follow. The page is complete
-// in itself. Runs stops when ctx is done.
+// Runs writes a page about training runs. It begins with what they decide: for each data set and
+// increment the methods in one table, with the tests of their differences from one of them, and
+// beside the paper's numbers where it has such; the verdicts on the paper's claims if grids of it
+// are among them. Figures, steps, and what all of it was made from follow. The page is complete in
+// itself. Runs stops when ctx is done.
 func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	p, err := in.page(ctx)
 	if err != nil {
@@ -91,7 +92,8 @@ func (in RunsInput) brief(f *paper.Findings, p *runsPage) (string, []block) {
 	picture.ID, picture.Title = "first", "What each method knows of the tasks that have begun"
 	picture.Notes = []string{p.Headline + " The average is over all tasks that have begun: it falls when one arrives."}
 	if in.Next != "" {
-		picture.Command, picture.Notes = in.Next, append(picture.Notes, "Whether it holds in general, these commands would show:")
+		picture.Command, picture.Notes = in.Next,
+			append(picture.Notes, "Whether it holds in general, these commands would show:")
 	}
 	rest := slices.Clone(p.Blocks)
 	for i := range rest {
@@ -114,8 +116,8 @@ func opener(blocks []block) block {
 	return block{}
 }
 
-// FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that is
-// there twice, as its evaluations differ, the one with more of them comes first and counts.
+// FindingsOf makes a grid of its own of runs, whose lines are called as in figures. Of a run that
+// is there twice, as its evaluations differ, the one with more of them comes first and counts.
 func FindingsOf(files []results.File) (*paper.Findings, error) {
 	var runs []*results.Run
 	for _, f := range files {
@@ -161,7 +163,8 @@ func headline(f *paper.Findings) string {
 	methods := values(all, (*rows.Row).Line)
 	situations := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Dataset, r.Situation) })
 	seeds := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Seed) })
-	text := fmt.Sprintf("%s of %s in %s with %s", plural.Of(runs, "run"), plural.Of(len(methods), "method"), plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
+	text := fmt.Sprintf("%s of %s in %s with %s", plural.Of(runs, "run"), plural.Of(len(methods), "method"),
+		plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"))
 	if len(f.Grids) > 1 {
 		text += fmt.Sprintf(", in %d grids", len(f.Grids))
 	}

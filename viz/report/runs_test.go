@@ -30,7 +30,8 @@ func runsFolder(t *testing.T, runs []*results.Run) string {
 	return dir
 }
 
-// agree makes the last accuracies of a sample, each of which is drawn by itself, those of its tasks.
+// agree makes the last accuracies of a sample, each of which is drawn by itself, those of its
+// tasks.
 func agree(r *results.Run) {
 	last, mean := &r.Curve[len(r.Curve)-1], 0.0
 	for k := range r.Tasks {
@@ -63,7 +64,8 @@ func configure(r *results.Run, budget int) {
 		text, _ := json.Marshal(r.Params) // of numbers
 		params = fmt.Sprintf(`"params":%s,`, text)
 	}
-	r.Config = json.RawMessage(fmt.Sprintf(`{"method":%q,%s"increment":%q,"seed":%d,"memory":{"policy":"per_class","budget":%d},"optimizer":{"lr":0.003}}`,
+	r.Config = json.RawMessage(fmt.Sprintf(
+		`{"method":%q,%s"increment":%q,"seed":%d,"memory":{"policy":"per_class","budget":%d},"optimizer":{"lr":0.003}}`,
 		r.Method, params, r.Increment, r.Seed, budget))
 }
 
@@ -80,15 +82,18 @@ func TestRuns(t *testing.T) {
 	dir := runsFolder(t, runs)
 	page := runsPage(t, dir)
 	lacks(t, page, "15 runs of 5 methods in 1 situation with 3 seeds.",
-		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td>EMGD (GS)`, " ± ", "leads with", "Whether that holds in general, 1 situation cannot show", "− EMGD (GMC)",
-		"<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>", "Accuracy over time", "<dt>hardware</dt><dd>xla-cpu", "@article",
+		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td>EMGD (GS)`, " ± ", "leads with",
+		"Whether that holds in general, 1 situation cannot show", "− EMGD (GMC)",
+		"<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>", "Accuracy over time",
+		"<dt>hardware</dt><dd>xla-cpu", "@article",
 		// The invented runs have no evaluations at task ends: what cannot be drawn is told.
 		"was not evaluated at task ends.")
 	data, err := os.ReadFile(filepath.Join(dir, "09-"+runs[9].ID, "result.json"))
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || !strings.Contains(page, sum) {
 		t.Errorf("the page lacks a file's checksum (%v)", err)
 	}
-	if strings.Contains(page, "Note on") || strings.Contains(page, "diverged") || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
+	if strings.Contains(page, "Note on") || strings.Contains(page, "diverged") || strings.Contains(page, "ZgotmplZ") ||
+		strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
 		t.Error("a value was refused, or the page has a part without data for it")
 	}
 }
@@ -98,8 +103,10 @@ func TestRemarks(t *testing.T) {
 	runs, at := sampleRuns(), 3
 	runs[0].DivergedAt, runs[0].Skipped, runs[1].Rejected = &at, 51, 2
 	m := &runs[2].Measured
-	m.Parts = []results.Part{{Maker: results.Maker{Backend: "xla-cuda", Device: "GPU", GoVersion: "go1.27"}}, {From: 40, Maker: m.Maker}}
-	lacks(t, runsPage(t, runsFolder(t, runs)), "1 diverged</span>", "from step 3 of", "51 rows left out", "2 steps made no update", "from step 0 on with xla-cuda")
+	m.Parts = []results.Part{{Maker: results.Maker{Backend: "xla-cuda", Device: "GPU", GoVersion: "go1.27"}},
+		{From: 40, Maker: m.Maker}}
+	lacks(t, runsPage(t, runsFolder(t, runs)), "1 diverged</span>", "from step 3 of", "51 rows left out",
+		"2 steps made no update", "from step 0 on with xla-cuda")
 }
 
 func TestRunsOfSeveralSettings(t *testing.T) {
@@ -116,7 +123,8 @@ func TestRunsOfSeveralSettings(t *testing.T) {
 		}
 	}
 	page := runsPage(t, runsFolder(t, runs))
-	lacks(t, page, "4 methods", "<dt>memory.budget</dt><dd>20 (4), 5 (4)</dd>", "Accuracy and the memory’s size", "Accuracy and the temperature", "EMGD (GMC) tau=5 memory.budget=20",
+	lacks(t, page, "4 methods", "<dt>memory.budget</dt><dd>20 (4), 5 (4)</dd>", "Accuracy and the memory’s size",
+		"Accuracy and the temperature", "EMGD (GMC) tau=5 memory.budget=20",
 		"One increment against the other")
 }
 
@@ -134,7 +142,8 @@ func TestRunsOfSeveralTimelines(t *testing.T) {
 		t.Error("runs of several timelines are not averaged over task ends")
 	}
 	// A situation has a seed of its own, and the methods have one temperature at most.
-	if !strings.Contains(page, "Means over 3 situations (label sets with timelines), with 3 seeds.") || strings.Contains(page, "Accuracy and the temperature") {
+	if !strings.Contains(page, "Means over 3 situations (label sets with timelines), with 3 seeds.") ||
+		strings.Contains(page, "Accuracy and the temperature") {
 		t.Error("the page does not say what it averages, or has a figure of one temperature")
 	}
 }
@@ -151,7 +160,8 @@ func TestFindRuns(t *testing.T) {
 	runs := sampleRuns()[:2]
 	dir := runsFolder(t, runs)
 	one := filepath.Join(dir, "00-"+runs[0].ID, "result.json")
-	if files, err := results.Find(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].Path != one || files[0].Run.A != runs[0].A {
+	if files, err := results.Find(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].Path != one ||
+		files[0].Run.A != runs[0].A {
 		t.Errorf("%d runs, %v; want two, each once", len(files), err)
 	}
 	bad := filepath.Join(t.TempDir(), "result.json")
@@ -168,11 +178,13 @@ func TestFindRuns(t *testing.T) {
 	}
 }
 
-// TestFindRunsBehindLinks: folders of runs may be links, also to a folder above them, and links to nothing are passed over.
+// TestFindRunsBehindLinks: folders of runs may be links, also to a folder above them, and links to
+// nothing are passed over.
 func TestFindRunsBehindLinks(t *testing.T) {
 	runs := sampleRuns()[:2]
 	there, here := runsFolder(t, runs[:1]), runsFolder(t, runs[1:])
-	for name, to := range map[string]string{"elsewhere": there, "circle": here, "nothing": filepath.Join(here, "gone"), "itself": filepath.Join(here, "itself")} {
+	for name, to := range map[string]string{"elsewhere": there, "circle": here, "nothing": filepath.Join(here, "gone"),
+		"itself": filepath.Join(here, "itself")} {
 		if err := os.Symlink(to, filepath.Join(here, name)); err != nil {
 			t.Skip(err)
 		}
@@ -184,11 +196,13 @@ func TestFindRunsBehindLinks(t *testing.T) {
 	}
 }
 
-// TestUnreadableRecords: records that are there and cannot be read are not taken for a run without records.
+// TestUnreadableRecords: records that are there and cannot be read are not taken for a run without
+// records.
 func TestUnreadableRecords(t *testing.T) {
 	dir := runsFolder(t, sampleRuns()[:1])
 	found := must.Get(results.Find(dir))(t)
-	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].Path), "records.jsonl"), 0o777); err != nil { // which root cannot read either
+	// which root cannot read either
+	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].Path), "records.jsonl"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Files: found}); err == nil {
@@ -196,7 +210,8 @@ func TestUnreadableRecords(t *testing.T) {
 	}
 }
 
-// TestParametersOfVariants: the page tells the parameters of runs whose label has a variant instead.
+// TestParametersOfVariants: the page tells the parameters of runs whose label has a variant
+// instead.
 func TestParametersOfVariants(t *testing.T) {
 	r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234)
 	r.Params, r.Variant = map[string]any{"tau": 20.0}, "edit 0.003"
@@ -206,14 +221,16 @@ func TestParametersOfVariants(t *testing.T) {
 	}
 }
 
-// TestPageNamesNoFolders: a page can be shared; where its maker keeps data and results is not on it.
+// TestPageNamesNoFolders: a page can be shared; where its maker keeps data and results is not on
+// it.
 func TestPageNamesNoFolders(t *testing.T) {
 	r := invented.Run("er", "ER", 1234)
 	r.Dataset = "folder:/home/me/photos?size=8x8"
 	r.Config = json.RawMessage(`{"method":"er","seed":1234,"dataset":"folder:/home/me/photos?size=8x8"}`)
 	dir := runsFolder(t, []*results.Run{r})
 	page := runsPage(t, dir)
-	if strings.Contains(page, "/home/me") || strings.Contains(page, filepath.ToSlash(dir)) || !strings.Contains(page, "folder:photos?size=8x8") {
+	if strings.Contains(page, "/home/me") || strings.Contains(page, filepath.ToSlash(dir)) ||
+		!strings.Contains(page, "folder:photos?size=8x8") {
 		t.Error("the page names a folder, or not the data")
 	}
 }

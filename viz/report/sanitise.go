@@ -12,9 +12,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sanitise makes a piece of HTML harmless. It is read as a browser reads it, so that no piece changes what comes after it;
-// formulas are found, pictures are put into the page, links are turned into such as work from there, and drawings become
-// pictures. Then the policy has the last word on every element and attribute. What exceeds its bounds is shown as typed.
+// sanitise makes a piece of HTML harmless. It is read as a browser reads it, so that no piece
+// changes what comes after it; formulas are found, pictures are put into the page, links are turned
+// into such as work from there, and drawings become pictures. Then the policy has the last word on
+// every element and attribute. What exceeds its bounds is shown as typed.
 func (r *notebookRenderer) sanitise(text, typed string) string {
 	if !spend(&r.left.nodes, nodesOf(text)) {
 		return r.tooMuch(typed, "HTML", "has too many elements")
@@ -45,7 +46,8 @@ func (r *notebookRenderer) sanitise(text, typed string) string {
 // codeTags are those between which a dollar is a dollar.
 var codeTags, headingTags = words(`code kbd pre samp tt`), words(`h1 h2 h3 h4 h5 h6`)
 
-// children goes through what an element holds, which may leave or become something else. A link may show its address.
+// children goes through what an element holds, which may leave or become something else. A link may
+// show its address.
 func (r *notebookRenderer) children(of *dom.Node, code bool) {
 	code = code || codeTags[of.Data] || of.Data == "a" && strings.Contains(textIn(of), "://")
 	for _, n := range slices.Collect(of.ChildNodes()) {
@@ -101,9 +103,12 @@ func (r *notebookRenderer) heading(n *dom.Node) {
 	}
 	jupyter, github := r.ids.names(words)
 	id := cmp.Or(attribute(n, "id"), jupyter)
-	n.Attr = append(slices.DeleteFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == "id" }), dom.Attribute{Key: "id", Val: id})
+	n.Attr = append(slices.DeleteFunc(n.Attr, func(a dom.Attribute) bool {
+		return a.Key == "id"
+	}), dom.Attribute{Key: "id", Val: id})
 	if github != "" {
-		n.InsertBefore(&dom.Node{Type: dom.ElementNode, Data: "a", Attr: []dom.Attribute{{Key: "id", Val: github}}}, n.FirstChild)
+		n.InsertBefore(&dom.Node{Type: dom.ElementNode, Data: "a", Attr: []dom.Attribute{{Key: "id", Val: github}}},
+			n.FirstChild)
 	}
 	if r.takeHeading(n.Data[1:], id, github, words) {
 		n.Parent.RemoveChild(n)
@@ -112,7 +117,8 @@ func (r *notebookRenderer) heading(n *dom.Node) {
 
 var elsewhere = regexp.MustCompile(`^(?i:https?:)?//`)
 
-// picture puts a picture into the page, or its words where it cannot be shown: as a link if it lies elsewhere.
+// picture puts a picture into the page, or its words where it cannot be shown: as a link if it lies
+// elsewhere.
 func (r *notebookRenderer) picture(n *dom.Node) {
 	address := strings.TrimSpace(attribute(n, "src"))
 	words := cmp.Or(strings.TrimSpace(attribute(n, "alt")), strings.TrimSpace(attribute(n, "title")))
@@ -153,7 +159,8 @@ func become(n *dom.Node, element, text string, attributes ...dom.Attribute) {
 	n.AppendChild(&dom.Node{Type: dom.TextNode, Data: text})
 }
 
-// drawing makes a picture of a drawing in the page: within a picture nothing runs and nothing loads.
+// drawing makes a picture of a drawing in the page: within a picture nothing runs and nothing
+// loads.
 func (r *notebookRenderer) drawing(n *dom.Node) {
 	var source strings.Builder
 	if err := dom.Render(&source, n); err != nil {
@@ -163,7 +170,8 @@ func (r *notebookRenderer) drawing(n *dom.Node) {
 		n.RemoveChild(n.FirstChild)
 	}
 	n.Namespace, n.Data, n.DataAtom, n.Attr = "", "img", atom.Img, []dom.Attribute{
-		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: dataAddress("image/svg+xml", source.String())}, {Key: "style", Val: attribute(n, "style")},
+		{Key: "alt", Val: attribute(n, "aria-label")}, {Key: "src", Val: dataAddress("image/svg+xml", source.String())},
+		{Key: "style", Val: attribute(n, "style")},
 	}
 }
 

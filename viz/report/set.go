@@ -69,7 +69,8 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 // origin says where the results are from, run by run.
 func (s *runSet) origin() block {
 	p := s.Provenance()
-	b := block{Title: "Where the results are from", Parts: []block{s.list(), {Title: "Runs that failed", Folded: true, Notes: p.Failures}}}
+	b := block{Title: "Where the results are from",
+		Parts: []block{s.list(), {Title: "Runs that failed", Folded: true, Notes: p.Failures}}}
 	if len(s.files) == 0 {
 		b.Facts = []fact{{Name: "command", Value: paper.Command(s.Table)}}
 	}
@@ -77,7 +78,8 @@ func (s *runSet) origin() block {
 	return b
 }
 
-// settings tell the parameters of every method, in what the runs differ, and what has to be known to read them.
+// settings tell the parameters of every method, in what the runs differ, and what has to be known
+// to read them.
 func (s *runSet) settings() block {
 	methods := &table{Head: []string{"method", "name", "parameters"}}
 	b := block{ID: "methods", Title: "Methods and settings", Table: methods}
@@ -95,13 +97,16 @@ func (s *runSet) settings() block {
 			b.Notes = append(b.Notes, fmt.Sprintf("Note on %s: %s", run.Name(), text))
 		}
 		if !slices.ContainsFunc(methods.Rows, func(known row) bool { return known.Series == r.Method }) {
-			if all, err := method.Resolve(run.Method, run.Params); err == nil { // with defaults, as this program knows the method
+			// with defaults, as this program knows the method
+			if all, err := method.Resolve(run.Method, run.Params); err == nil {
 				run.Params = all
 			}
-			methods.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"}, datum{Text: cmp.Or(run.ParamText(), "none"), Class: "text"})
+			methods.add(row{Series: r.Method}, datum{Text: r.Method}, datum{Text: run.Method, Class: "text"},
+				datum{Text: cmp.Or(run.ParamText(), "none"), Class: "text"})
 		}
 	}
-	differ, same := block{Title: "In what the configurations differ (runs)"}, block{Title: "What the configurations have in common", Folded: true}
+	differ, same := block{Title: "In what the configurations differ (runs)"},
+		block{Title: "What the configurations have in common", Folded: true}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if n := values(all, func(own map[string]string) string { return cmp.Or(own[name], "–") }); len(n) > 1 {
 			differ.Facts = append(differ.Facts, fact{Name: name, Value: tally(n)})
@@ -115,11 +120,14 @@ func (s *runSet) settings() block {
 
 // list is a table of all runs.
 func (s *runSet) list() block {
-	t := &table{ID: "runs-" + s.id, Head: []string{"method", "data", "label set", "timeline", "seed", "A, %", "F, %", "run", "model’s SHA-256"}}
+	t := &table{ID: "runs-" + s.id, Head: []string{"method", "data", "label set", "timeline", "seed", "A, %", "F, %",
+		"run", "model’s SHA-256"}}
 	for _, r := range s.Rows {
 		if r.State == rows.Done {
-			t.add(row{Series: r.Line(), Data: r.Dataset, Increment: r.Increment}, datum{Text: r.Line()}, datum{Text: r.Dataset + ", " + r.Increment, Class: "text"},
-				datum{Text: fmt.Sprint(r.LabelSet)}, datum{Text: fmt.Sprint(r.Timeline)}, datum{Text: fmt.Sprint(r.Seed)}, numberCell(r.Run.A, fixed(2)), numberCell(r.Run.F, fixed(2)),
+			t.add(row{Series: r.Line(), Data: r.Dataset, Increment: r.Increment}, datum{Text: r.Line()},
+				datum{Text: r.Dataset + ", " + r.Increment, Class: "text"},
+				datum{Text: fmt.Sprint(r.LabelSet)}, datum{Text: fmt.Sprint(r.Timeline)}, datum{Text: fmt.Sprint(r.Seed)},
+				numberCell(r.Run.A, fixed(2)), numberCell(r.Run.F, fixed(2)),
 				datum{Text: r.Run.ID}, datum{Text: r.Run.ModelSHA256[:min(12, len(r.Run.ModelSHA256))]})
 		}
 	}

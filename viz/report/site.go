@@ -31,16 +31,17 @@ type card struct {
 // IndexFile is the first page of a site.
 const IndexFile = "index.html"
 
-// Site writes a page for each notebook into a folder, and an index with the title, the first picture and the first paragraph
-// of each. It returns their paths, the index first. Links are relative: the folder can be moved, and opened without a server.
-// Site stops when ctx is done.
+// Site writes a page for each notebook into a folder, and an index with the title, the first
+// picture and the first paragraph of each. It returns their paths, the index first. Links are
+// relative: the folder can be moved, and opened without a server. Site stops when ctx is done.
 func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) (written []string, err error) {
 	site := map[string]string{}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
 		page := strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
 		if site[name] != "" || page == IndexFile {
-			return nil, fmt.Errorf("report: %s would have the page of another, %s; want notebooks of different names", n.File, page)
+			return nil, fmt.Errorf("report: %s would have the page of another, %s; want notebooks of different names",
+				n.File, page)
 		}
 		site[name] = page
 	}
@@ -57,7 +58,9 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 	}
 	write := func(file, template string, page any) {
 		written = append(written, filepath.Join(dir, file))
-		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error { return templates.ExecuteTemplate(w, template, page) }))
+		err = errors.Join(err, atomicfile.Write(filepath.Join(dir, file), func(w io.Writer) error {
+			return templates.ExecuteTemplate(w, template, page)
+		}))
 	}
 	write(IndexFile, "index.gohtml", index)
 	around := slices.Concat([]*card{nil}, index.Cards, []*card{nil})
@@ -70,10 +73,12 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 
 var (
 	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]* src="[^>]*>`)
-	asked        = regexp.MustCompile(` data-(?:values|say|box|x|y|picture)=(?:"[^"]*"|'[^']*')`) // what a card isn't asked
+	// what a card isn't asked
+	asked = regexp.MustCompile(` data-(?:values|say|box|x|y|picture)=(?:"[^"]*"|'[^']*')`)
 )
 
-// picture is the first picture of the page; empty if there is none, or a large one: the index has all of them.
+// picture is the first picture of the page; empty if there is none, or a large one: the index has
+// all of them.
 func (p *notebookPage) picture() template.HTML {
 	const most = 400_000 // characters
 	for _, c := range p.Cells {

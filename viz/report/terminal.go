@@ -11,7 +11,8 @@ import (
 	terminal "github.com/buildkite/terminal-to-html/v3"
 )
 
-// Bounds of the terminal that outputs are written to. Lines that are wider go on, and those above its screen leave it.
+// Bounds of the terminal that outputs are written to. Lines that are wider go on, and those above
+// its screen leave it.
 const (
 	terminalWidth = 240
 	terminalLines = 200
@@ -29,12 +30,16 @@ func (r *notebookRenderer) terminal(stream lines, text string) string {
 	if len(lines) <= most {
 		return pre(lines)
 	}
-	return pre(lines[:begin]) + fmt.Sprintf(`<details class="more"><summary>%d more lines</summary>%s</details>`, len(lines)-begin, pre(lines[begin:]))
+	return pre(lines[:begin]) + fmt.Sprintf(`<details class="more"><summary>%d more lines</summary>%s</details>`,
+		len(lines)-begin, pre(lines[begin:]))
 }
 
-// terminalHTML is what a terminal shows in the end of all that was written, with its colours and links.
+// terminalHTML is what a terminal shows in the end of all that was written, with its colours and
+// links.
 func (r *notebookRenderer) terminalHTML(text string) string {
-	screen := spans.ReplaceAllStringFunc(terminalScreen(text), func(tag string) string { return manyColours.ReplaceAllStringFunc(tag, ofEight) })
+	screen := spans.ReplaceAllStringFunc(terminalScreen(text), func(tag string) string {
+		return manyColours.ReplaceAllStringFunc(tag, ofEight)
+	})
 	shown := r.sanitise("<code>"+screen+"</code>", text) // in code no dollar begins a formula
 	return strings.TrimSuffix(strings.TrimPrefix(shown, "<code>"), "</code>")
 }
@@ -43,7 +48,8 @@ func terminalScreen(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\b") {
 		return html.EscapeString(strings.Map(printable, text))
 	}
-	s, err := terminal.NewScreen(terminal.WithSize(terminalWidth, terminalLines), terminal.WithMaxSize(terminalWidth, 2*terminalLines))
+	s, err := terminal.NewScreen(terminal.WithSize(terminalWidth, terminalLines),
+		terminal.WithMaxSize(terminalWidth, 2*terminalLines))
 	if err != nil {
 		panic(err)
 	}
@@ -67,8 +73,8 @@ var (
 	manyColours = regexp.MustCompile(`(term-[fb]g)x(\d+)`)
 )
 
-// ofEight is the class of the nearest of eight colours, which are legible on light and dark, for that of one of 256: of the
-// eight and brighter ones, of a cube of 6 × 6 × 6, or a grey.
+// ofEight is the class of the nearest of eight colours, which are legible on light and dark, for
+// that of one of 256: of the eight and brighter ones, of a cube of 6 × 6 × 6, or a grey.
 func ofEight(class string) string {
 	m := manyColours.FindStringSubmatch(class)
 	n, _ := strconv.Atoi(m[2])

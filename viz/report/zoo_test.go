@@ -26,13 +26,15 @@ func writeSpecimen(t *testing.T, s specimen, address string) string {
 	fill := func(text string) string {
 		return strings.NewReplacer("JS", strings.ReplaceAll(js, "URL", address), "URL", address, "GIF", gif).Replace(text)
 	}
-	table := htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>`) // our script marks it
+	// our script marks it
+	table := htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>`)
 	markup := `</title></script>"><img src="data:," onerror="JS">`
-	data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": []any{table, filled(s.cell, fill), table}, "metadata": map[string]any{
-		"title":         fill(markup),
-		"kernelspec":    map[string]any{"name": "x", "display_name": fill(markup)},
-		"language_info": map[string]any{"name": "go", "version": fill(markup)},
-	}})
+	data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": []any{table, filled(s.cell, fill), table},
+		"metadata": map[string]any{
+			"title":         fill(markup),
+			"kernelspec":    map[string]any{"name": "x", "display_name": fill(markup)},
+			"language_info": map[string]any{"name": "go", "version": fill(markup)},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func harmlessPage(t *testing.T, page []byte) {
 			switch n.Data {
 			case "script":
 				ours := fmt.Sprintf("script-src '%s' '%s';", hashOf(textIn(n)), hashOf(unpacked(t, textIn(n))))
-				if len(n.Attr) > 0 || !strings.Contains(unpacked(t, textIn(n)), "\nclass Plot extends ZoomedAxes {\n") || !strings.Contains(html.UnescapeString(string(page)), ours) {
+				if len(n.Attr) > 0 || !strings.Contains(unpacked(t, textIn(n)), "\nclass Plot extends ZoomedAxes {\n") ||
+					!strings.Contains(html.UnescapeString(string(page)), ours) {
 					t.Errorf("a script that is not ours")
 				}
 			case "style":
@@ -131,12 +134,14 @@ func harmlessPage(t *testing.T, page []byte) {
 			}
 		}
 	}
-	for name, want := range map[string]int{"script": 1, "style": 2, "title": 1, "link": 1, "main": 1, "html": 1, "body": 1} {
+	for name, want := range map[string]int{"script": 1, "style": 2, "title": 1, "link": 1, "main": 1, "html": 1,
+		"body": 1} {
 		if count[name] != want {
 			t.Errorf("%d elements <%s>, want %d", count[name], name, want)
 		}
 	}
-	if want := []string{"utf-8", "Content-Security-Policy", "referrer", "x-dns-prefetch-control", "viewport", "color-scheme"}; !slices.Equal(metas, want) {
+	if want := []string{"utf-8", "Content-Security-Policy", "referrer", "x-dns-prefetch-control", "viewport",
+		"color-scheme"}; !slices.Equal(metas, want) {
 		t.Errorf("the page says %q about itself, want %q", metas, want)
 	}
 }
@@ -191,18 +196,20 @@ func harmlessAttributes(t *testing.T, n *html.Node) {
 			}
 		case a.Key == "href":
 			u, err := url.Parse(a.Val)
-			if n.Data != "a" || err != nil || !slices.Contains([]string{"http", "https", "mailto", ""}, u.Scheme) || u.Scheme == "" && u.Host != "" {
+			if n.Data != "a" || err != nil || !slices.Contains([]string{"http", "https", "mailto", ""}, u.Scheme) ||
+				u.Scheme == "" && u.Host != "" {
 				t.Errorf("<%s> leads to %q", n.Data, a.Val)
 			}
-			if u != nil && u.Host != "" && attr(n.Parent.Parent, "id") != "cite" && !strings.Contains(attr(n, "rel"), "noreferrer") {
+			if u != nil && u.Host != "" && attr(n.Parent.Parent, "id") != "cite" &&
+				!strings.Contains(attr(n, "rel"), "noreferrer") {
 				t.Errorf("a link to %q tells where it comes from", a.Val)
 			}
 		}
 	}
 }
 
-// harmlessPicture reads a data URI. A drawing may hold what it likes: within an <img> nothing of it runs or loads, as
-// TestZooInBrowser sees.
+// harmlessPicture reads a data URI. A drawing may hold what it likes: within an <img> nothing of it
+// runs or loads, as TestZooInBrowser sees.
 func harmlessPicture(t *testing.T, element, uri string) {
 	t.Helper()
 	media, data, ok := strings.Cut(strings.TrimPrefix(uri, "data:image/"), ";base64,")

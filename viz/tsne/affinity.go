@@ -35,9 +35,9 @@ func affinities(ctx context.Context, x [][]float64, perplexity float64) ([][]flo
 	return p, nil
 }
 
-// calibrate replaces the squared distances d2 of a point's neighbours by p_j|i = exp(−β d2_j)/S with
-// the β that gives them the entropy H(β) = entropy, in nats. Where no β does (more equal nearest
-// neighbours than the perplexity), these share the probability equally.
+// calibrate replaces the squared distances d2 of a point's neighbours by p_j|i = exp(−β d2_j)/S
+// with the β that gives them the entropy H(β) = entropy, in nats. Where no β does (more equal
+// nearest neighbours than the perplexity), these share the probability equally.
 func calibrate(d2 []float64, entropy float64) {
 	floats.AddConst(-slices.Min(d2), d2)
 	beta, below, above := 1.0, 0.0, math.Inf(1)

@@ -14,7 +14,8 @@ const (
 )
 
 // descend moves y by gradient descent with momentum and a gain per coordinate (van der Maaten and
-// Hinton 2008, §3.4): a gain grows while its coordinate keeps its direction and shrinks when it turns.
+// Hinton 2008, §3.4): a gain grows while its coordinate keeps its direction and shrinks when it
+// turns.
 func descend(ctx context.Context, p [][]float64, y [][2]float64, o Options) {
 	gradient, update, gain := make([][2]float64, len(y)), make([][2]float64, len(y)), make([][2]float64, len(y))
 	for i := range gain {

@@ -1,5 +1,6 @@
-// Package tsne embeds points in the plane so that neighbours stay neighbours: exact t-SNE (van der Maaten and Hinton, JMLR 9,
-// 2008), in float64 and seeded. Time and memory are O(n²): it is for some thousands of points.
+// Package tsne embeds points in the plane so that neighbours stay neighbours: exact t-SNE (van der
+// Maaten and Hinton, JMLR 9, 2008), in float64 and seeded. Time and memory are O(n²): it is for
+// some thousands of points.
 //
 // [Embed] minimises C = KL(P‖Q) = Σ p_ij log(p_ij/q_ij) over the positions y, where
 //

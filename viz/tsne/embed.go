@@ -19,8 +19,8 @@ type Options struct {
 	Perplexity float64 // effective number of neighbours; 0 for 30, at most a third of the other points
 	Iterations int     // 0 for 1000
 	Seed       uint64
-	// Progress, if not nil, is called every 50 iterations and after the last one, with the number of iterations done
-	// and KL(P‖Q) in nats, before the last update.
+	// Progress, if not nil, is called every 50 iterations and after the last one, with the number
+	// of iterations done and KL(P‖Q) in nats, before the last update.
 	Progress func(iteration int, kl float64)
 }
 
@@ -30,7 +30,9 @@ type Options struct {
 func Embed(ctx context.Context, x [][]float64, o Options) ([][2]float64, error) {
 	o.Perplexity, o.Iterations = cmp.Or(o.Perplexity, 30), cmp.Or(o.Iterations, 1000)
 	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
-		return nil, fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points", o.Perplexity, n, float64(n-1)/3)
+		return nil,
+			fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points",
+				o.Perplexity, n, float64(n-1)/3)
 	}
 	if err := check(x); err != nil {
 		return nil, err
@@ -71,8 +73,8 @@ func check(x [][]float64) error {
 // unit width of w, so that all points begin as neighbours.
 const startSize = 1e-4
 
-// start returns the first positions: the first two principal components, with a hundredth of noise, without which points
-// that coincide, or lie on a line, would do so for ever.
+// start returns the first positions: the first two principal components, with a hundredth of noise,
+// without which points that coincide, or lie on a line, would do so for ever.
 func start(x [][]float64, from uint64) [][2]float64 {
 	n, d := len(x), len(x[0])
 	points := mat.NewDense(n, d, nil)

@@ -72,7 +72,9 @@ func TestProgress(t *testing.T) {
 	x, _ := clusters(3, 40, 5, 3, 6)
 	var at []int
 	var met []float64
-	o := Options{Perplexity: 10, Iterations: 330, Progress: func(iteration int, kl float64) { at, met = append(at, iteration), append(met, kl) }}
+	o := Options{Perplexity: 10, Iterations: 330, Progress: func(iteration int, kl float64) {
+		at, met = append(at, iteration), append(met, kl)
+	}}
 	r := embed(t, x, o)
 	if !slices.Equal(at, []int{50, 100, 150, 200, 250, 300, 330}) {
 		t.Errorf("progress after %v iterations", at)
@@ -114,9 +116,12 @@ func TestRefused(t *testing.T) {
 		x [][]float64
 		o Options
 	}{
-		"no data": {nil, Options{}}, "no numbers": {make([][]float64, 100), Options{}}, "a short row": {with([]float64{1, 2}), Options{}},
-		"NaN": {with([]float64{1, math.NaN(), 2}), Options{}}, "infinite": {with([]float64{1, 2, math.Inf(-1)}), Options{}},
-		"one point": {slices.Repeat([][]float64{{1, 2}}, 100), Options{}}, "few points": {good, Options{Perplexity: 40}}, "perplexity": {good, Options{Perplexity: 1}},
+		"no data": {nil, Options{}}, "no numbers": {make([][]float64, 100), Options{}},
+		"a short row": {with([]float64{1, 2}), Options{}},
+		"NaN":         {with([]float64{1, math.NaN(), 2}), Options{}},
+		"infinite":    {with([]float64{1, 2, math.Inf(-1)}), Options{}},
+		"one point":   {slices.Repeat([][]float64{{1, 2}}, 100), Options{}}, "few points": {good, Options{Perplexity: 40}},
+		"perplexity": {good, Options{Perplexity: 1}},
 	} {
 		if r, err := Embed(t.Context(), c.x, c.o); err == nil || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// parallel calls f for each index below n, on all processors, until ctx ends. Each call must write only what is its own.
+// parallel calls f for each index below n, on all processors, until ctx ends. Each call must write
+// only what is its own.
 func parallel(ctx context.Context, n int, f func(i int)) {
 	var group sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)

@@ -112,7 +112,8 @@ func run(ctx context.Context, dir, variable, name string, args ...string) ([]byt
 	cmd := exec.CommandContext(ctx, name, args...)
 	Group(cmd)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=", variable) // the go command is not to look elsewhere
+	// the go command is not to look elsewhere
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=", variable)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -101,7 +101,8 @@ func (h *Host) note(format string, values ...any) {
 // Current returns the host of the same module as it is now: this one, or that of its folder, or
 // else it is built, which it notes.
 func (h *Host) Current(ctx context.Context) (*Host, error) {
-	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module), Sum: origin.SourceSum(h.Module), Note: h.Note}
+	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module),
+		Sum: origin.SourceSum(h.Module), Note: h.Note}
 	if there, _ := h.there(now); there != nil {
 		return there, nil
 	}
@@ -258,7 +259,8 @@ func Install(ctx context.Context, dir, module string, note func(line string)) (s
 	}
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
-	if _, err := run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial, "./internal/kernel/serve"); err != nil {
+	if _, err := run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial,
+		"./internal/kernel/serve"); err != nil {
 		return "", err
 	}
 	if err := os.Rename(partial, start); err != nil {

@@ -37,13 +37,14 @@ type Notebook struct {
 
 	pkg      *types.Package // of all cells
 	entities map[types.Object]*entity
-	moved    map[types.Object]types.Object // variables, functions and methods that have the memory of another, with types of other names
-	ids      map[string]bool               // identifiers of entities that a process may have
-	aliases  map[string]string             // by which packages are imported, by path
-	locals   int                           // how many types inside functions have a number
-	cells    map[int]*Cell
-	told     map[string]bool   // types of which the user knows that they were declared again
-	noted    map[string]string // what types are, by their symbols; see [Notebook.verify]
+	// variables, functions and methods that have the memory of another, with types of other names
+	moved   map[types.Object]types.Object
+	ids     map[string]bool   // identifiers of entities that a process may have
+	aliases map[string]string // by which packages are imported, by path
+	locals  int               // how many types inside functions have a number
+	cells   map[int]*Cell
+	told    map[string]bool   // types of which the user knows that they were declared again
+	noted   map[string]string // what types are, by their symbols; see [Notebook.verify]
 	losses
 }
 
@@ -57,9 +58,11 @@ type symbol struct {
 // New returns a notebook without cells, for a toolchain in root.
 func New(packages []Package, root string) *Notebook {
 	nb := &Notebook{root: root, fset: token.NewFileSet(), exports: map[string]string{}, byName: map[string][]string{},
-		symbols: map[string]symbol{}, pkg: types.NewPackage(Path, "main"), entities: map[types.Object]*entity{}, moved: map[types.Object]types.Object{}, ids: map[string]bool{}, aliases: map[string]string{},
+		symbols: map[string]symbol{}, pkg: types.NewPackage(Path, "main"), entities: map[types.Object]*entity{},
+		moved: map[types.Object]types.Object{}, ids: map[string]bool{}, aliases: map[string]string{},
 		cells: map[int]*Cell{}, noted: map[string]string{}, told: map[string]bool{},
-		losses: losses{lost: map[string]string{}, given: map[string]string{}, mentions: map[string][]string{}, sets: map[string][]string{}}}
+		losses: losses{lost: map[string]string{}, given: map[string]string{}, mentions: map[string][]string{},
+			sets: map[string][]string{}}}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		return os.Open(nb.exports[p])
 	})

@@ -46,8 +46,10 @@ func TestRead(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	for code, want := range map[string]string{
-		"x := 1": "complete", "": "complete", "func f() {": "incomplete", "f(1,": "incomplete", "x := `a": "incomplete", "x :=": "incomplete",
-		"for {\n\tif a {\n": "incomplete", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete", "%%bash\nif": "complete",
+		"x := 1": "complete", "": "complete", "func f() {": "incomplete", "f(1,": "incomplete", "x := `a": "incomplete",
+		"x :=":              "incomplete",
+		"for {\n\tif a {\n": "incomplete", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete",
+		"%%bash\nif": "complete",
 		"switch a := f(); b := a.(type) {\ncase int:\n\t_ = b\n}": "complete",
 	} {
 		got, _ := Complete(code)
@@ -59,7 +61,9 @@ func TestComplete(t *testing.T) {
 
 // std are packages for the cells of tests.
 var std = sync.OnceValues(func() (list []Package, err error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}", "fmt", "os", "math/rand", "math/rand/v2", runtime).Output()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f",
+		"{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}", "fmt", "os", "math/rand", "math/rand/v2",
+		runtime).Output()
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		list = append(list, Package{Name: f[0], Path: f[1], Export: f[2]})
@@ -96,7 +100,8 @@ func TestMistakes(t *testing.T) {
 	} {
 		_, err := notebook(t).Translate(Read("In[7]", code))
 		m, ok := err.(scanner.ErrorList)
-		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line || want.Column > 0 && m[0].Pos.Column != want.Column {
+		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line ||
+			want.Column > 0 && m[0].Pos.Column != want.Column {
 			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
 		}
 	}
@@ -105,11 +110,16 @@ func TestMistakes(t *testing.T) {
 // Where a statement ends, and what its names mean.
 func TestStatements(t *testing.T) {
 	for _, cells := range [][]string{
-		{"fmt.Println(1) /* a\nb */\nfmt.Println(2)"}, {"func f() int { return 1 } /* a\n!ls\nb */\nf()"}, {"import \"os\" /* a\nb */\nos.Args"},
-		{"x := 1 /* a\nb */ // c\ny := x"}, {"for i := 0; i < 3; i++ { print(i) }; print(1)\nfunc h() {}"}, {"for range 3 {\n\tprint(1)\n};\nimport \"os\"\nos.Args"},
-		{"if true {\n};\nx := 2\nfunc f() {}\nx"}, {"if x := []int{1}; len(x) > 0 {\n} else if y := (struct{ a int }{}); y.a > 0 {\n}\nfunc f() {}"},
-		{"switch a := any(1); b := a.(type) {\ncase int:\n\t_ = b\n}\nfunc f() {}"}, {"if f := func() bool { return true }; f() {\n}"}, {"x := 1\nx;;"}, {";;x := 1\nx\n;"},
-		{"rand := 1", "n := rand.Int()"}, {"errors := 1", "var e, f = errors.New(\"x\"), 3"}, {"a := 1", "a := a + 1"}, {"a := 1", "a, b := a, a\na, c := b, a"},
+		{"fmt.Println(1) /* a\nb */\nfmt.Println(2)"}, {"func f() int { return 1 } /* a\n!ls\nb */\nf()"},
+		{"import \"os\" /* a\nb */\nos.Args"},
+		{"x := 1 /* a\nb */ // c\ny := x"}, {"for i := 0; i < 3; i++ { print(i) }; print(1)\nfunc h() {}"},
+		{"for range 3 {\n\tprint(1)\n};\nimport \"os\"\nos.Args"},
+		{"if true {\n};\nx := 2\nfunc f() {}\nx"},
+		{"if x := []int{1}; len(x) > 0 {\n} else if y := (struct{ a int }{}); y.a > 0 {\n}\nfunc f() {}"},
+		{"switch a := any(1); b := a.(type) {\ncase int:\n\t_ = b\n}\nfunc f() {}"},
+		{"if f := func() bool { return true }; f() {\n}"}, {"x := 1\nx;;"}, {";;x := 1\nx\n;"},
+		{"rand := 1", "n := rand.Int()"}, {"errors := 1", "var e, f = errors.New(\"x\"), 3"}, {"a := 1", "a := a + 1"},
+		{"a := 1", "a, b := a, a\na, c := b, a"},
 		{"a := \"\"", "x := a * 2\nconst a = 7"},
 	} {
 		nb := notebook(t)
@@ -127,10 +137,12 @@ func TestStatements(t *testing.T) {
 // A cell's origin depends on the cells that it uses, also through a name that it defines anew.
 func TestOrigin(t *testing.T) {
 	origins := map[string]string{}
-	alike := []string{"x := 1\nfmt.Println(x)\nfmt.Println(2)", "x := 1\nfmt.Println(x)\nfmt.Println(2)\n\n", "x := 1; fmt.Println(x)\n\nfmt.Println(2);",
+	alike := []string{"x := 1\nfmt.Println(x)\nfmt.Println(2)", "x := 1\nfmt.Println(x)\nfmt.Println(2)\n\n",
+		"x := 1; fmt.Println(x)\n\nfmt.Println(2);",
 		"// one\nx := 1 // two\nfmt.Println(x) // three\n/* four */ fmt.Println(2) // five"}
 	tests := [][]string{
-		{"m := 1", "n := m"}, {"m := 2", "n := m"}, {"m := 1", "m := m + 1"}, {"m := 2", "m := m + 1"}, {"m := 1", "other := 1", "n := m"},
+		{"m := 1", "n := m"}, {"m := 2", "n := m"}, {"m := 1", "m := m + 1"}, {"m := 2", "m := m + 1"},
+		{"m := 1", "other := 1", "n := m"},
 	}
 	for _, code := range alike {
 		tests = append(tests, []string{code})
@@ -148,7 +160,8 @@ func TestOrigin(t *testing.T) {
 		}
 		origins[strings.Join(cells, "; ")] = last
 	}
-	if origins["m := 1; n := m"] == origins["m := 2; n := m"] || origins["m := 1; m := m + 1"] == origins["m := 2; m := m + 1"] {
+	if origins["m := 1; n := m"] == origins["m := 2; n := m"] ||
+		origins["m := 1; m := m + 1"] == origins["m := 2; m := m + 1"] {
 		t.Errorf("what a cell uses does not count: %v", origins)
 	}
 	if origins["m := 1; n := m"] != origins["m := 1; other := 1; n := m"] {
@@ -171,7 +184,8 @@ func variables(words ...string) (list []rt.Variable) {
 
 func TestDeclarations(t *testing.T) {
 	nb := notebook(t)
-	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1", "a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
+	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1",
+		"a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
 		c, err := nb.Translate(Read("In[1]", code))
 		if err != nil {
 			t.Fatalf("cell %d: %v", i, err)
@@ -182,7 +196,8 @@ func TestDeclarations(t *testing.T) {
 	if got := nb.Names("var"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	for kind, want := range map[string][]rt.Variable{"func": variables("f", "func()"), "type": variables("T", "T"), "const": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
+	for kind, want := range map[string][]rt.Variable{"func": variables("f", "func()"), "type": variables("T", "T"),
+		"const": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
 		if got := nb.Names(kind); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
@@ -198,7 +213,8 @@ func TestDeclarations(t *testing.T) {
 		t.Fatal(err)
 	}
 	nb.Commit(shadow)
-	if c, err := nb.Translate(Read("In[5]", "os.Getenv(\"HOME\")")); err != nil || !c.running.packages["os"] { // as in GoNB
+	// as in GoNB
+	if c, err := nb.Translate(Read("In[5]", "os.Getenv(\"HOME\")")); err != nil || !c.running.packages["os"] {
 		t.Errorf("a package of the name of a variable: %v", err)
 	}
 	if _, err := nb.Translate(Read("In[6]", "os + 1")); err != nil {
@@ -212,7 +228,8 @@ func TestDeclarations(t *testing.T) {
 
 // FuzzTranslate: no cell makes the translation panic.
 func FuzzTranslate(f *testing.F) {
-	for _, code := range []string{"x := 1", "func f() {}", "type T struct{ a int }\nfunc (t T) M() {}", "!ls\n%%\nfor {", "import \"fmt\"", "a, b := f(), 2; x"} {
+	for _, code := range []string{"x := 1", "func f() {}", "type T struct{ a int }\nfunc (t T) M() {}", "!ls\n%%\nfor {",
+		"import \"fmt\"", "a, b := f(), 2; x"} {
 		f.Add(code)
 	}
 	list, err := std()
@@ -243,14 +260,18 @@ func TestEachPrefix(t *testing.T) {
 		}
 		return err
 	}
-	if err := run("type P struct{ X, y int }\ntype I interface{ m() int }\ntype G[T any] struct{ v T }\nfunc (g *G[T]) get() T { return g.v }\np, f := P{1, 2}, func(p P) P { return p }\nvar g G[P]\nvar i I"); err != nil {
+	if err := run(
+		"type P struct{ X, y int }\ntype I interface{ m() int }\ntype G[T any] struct{ v T }\nfunc (g *G[T]) get() T { return g.v }\np, f := P{1, 2}, func(p P) P { return p }\nvar g G[P]\nvar i I"); err != nil {
 		t.Fatal(err)
 	}
 	for _, code := range []string{
-		"type R P\nvar r R = R(p)", "type Q = P\nvar q Q = p", "type K I\nvar k K = i", "type (\n\tA = B\n\tB = P\n)\nfunc (a A) n() int { return a.X }",
+		"type R P\nvar r R = R(p)", "type Q = P\nvar q Q = p", "type K I\nvar k K = i",
+		"type (\n\tA = B\n\tB = P\n)\nfunc (a A) n() int { return a.X }",
 		"func (q Q) m() int { return q.y }\ni = p", "func (g *G[T]) set(v T) { g.v = v }\ng.set(P{})",
-		"type E struct {\n\tP\n\t*R\n\tI\n}\nvar e = E{P: P{X: 1}}\ne.P.X", "type L struct{ next *L; of map[P][]L }\nvar l L", "const n = len([2]P{})\ntype W [n]P\nvar w W",
-		"type X X", "type Y Z\ntype Z Y", "func (p p) x() {}", "func (i I) x() {}", "func (*int) x() {}", "func (g G[P]) y() {}", "type P = P", "type I I", "var p p",
+		"type E struct {\n\tP\n\t*R\n\tI\n}\nvar e = E{P: P{X: 1}}\ne.P.X", "type L struct{ next *L; of map[P][]L }\nvar l L",
+		"const n = len([2]P{})\ntype W [n]P\nvar w W",
+		"type X X", "type Y Z\ntype Z Y", "func (p p) x() {}", "func (i I) x() {}", "func (*int) x() {}",
+		"func (g G[P]) y() {}", "type P = P", "type I I", "var p p",
 		"func f[T I](v T) int { return v.m() }\nf(p)", "func m(p P) (P, error) { return p, nil }\nmust(m(p))",
 		"type P struct{ X, y int; z string }\np.y + P{1, 2, \"\"}.X", "type I interface{ m() int; o() }\ni.m()",
 	} {
@@ -260,8 +281,10 @@ func TestEachPrefix(t *testing.T) {
 			Complete(code[:n])
 		}
 		err := run(code)
-		if wrong := strings.HasPrefix(code, "type X") || strings.HasPrefix(code, "type Y") || strings.Contains(code, "func (p p)") || strings.Contains(code, "func (i I)") ||
-			strings.Contains(code, "*int") || code == "type P = P" || code == "type I I" || code == "var p p"; wrong != (err != nil) && !strings.Contains(code, "y() {}") {
+		if wrong := strings.HasPrefix(code, "type X") || strings.HasPrefix(code, "type Y") ||
+			strings.Contains(code, "func (p p)") || strings.Contains(code, "func (i I)") ||
+			strings.Contains(code, "*int") || code == "type P = P" || code == "type I I" ||
+			code == "var p p"; wrong != (err != nil) && !strings.Contains(code, "y() {}") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -270,9 +293,11 @@ func TestEachPrefix(t *testing.T) {
 // A mistake that comes of a variable which could not follow its type says so.
 func TestMistakeOfBefore(t *testing.T) {
 	nb := notebook(t)
-	for i, code := range []string{"type P struct{ x int }\np := P{1}\nfunc f(p P) int { return p.x }", "type P struct{ x, y int }\nf(p)"} {
+	for i, code := range []string{"type P struct{ x int }\np := P{1}\nfunc f(p P) int { return p.x }",
+		"type P struct{ x, y int }\nf(p)"} {
 		c, err := nb.Translate(Read("In[1]", code))
-		if list, _ := err.(scanner.ErrorList); i == 1 && (len(list) != 2 || !strings.Contains(list[1].Msg, "keep the old one and its values: p")) {
+		if list, _ := err.(scanner.ErrorList); i == 1 &&
+			(len(list) != 2 || !strings.Contains(list[1].Msg, "keep the old one and its values: p")) {
 			t.Errorf("%v", err)
 		}
 		if err == nil {
@@ -284,7 +309,8 @@ func TestMistakeOfBefore(t *testing.T) {
 // A package that would give a type that processes have another meaning is not built.
 func TestVerify(t *testing.T) {
 	nb := notebook(t)
-	noted, err := nb.verify("package main\ntype P struct{ x int }\nfunc (p P) m() {}\nfunc f() { type t int; type t2 struct{ P } }")
+	noted, err := nb.verify(
+		"package main\ntype P struct{ x int }\nfunc (p P) m() {}\nfunc f() { type t int; type t2 struct{ P } }")
 	if err != nil || len(noted) != 3 {
 		t.Fatal(noted, err)
 	}
@@ -318,12 +344,16 @@ func TestNewType(t *testing.T) {
 			b + "func (B) Has() rand.Zipf { return rand.Zipf{} }\nfunc (B) n1() int { return 2 }"}, false},
 		"the same with its import": {[]string{
 			"import r \"math/rand\"\n" + b + "func (B) Has() r.Zipf { return r.Zipf{} }\nfunc (B) n1() int { return 1 }",
-			"import r \"math/rand\"\n" + b + "func (B) Has() r.Zipf { return r.Zipf{} }\nfunc (B) n1() int { return 2 }"}, false},
-		"a field of a package": {[]string{"type B struct{ z *rand.Zipf }", "rand.Int()", "type B struct{ z *rand.Zipf }"}, false},
+			"import r \"math/rand\"\n" + b +
+				"func (B) Has() r.Zipf { return r.Zipf{} }\nfunc (B) n1() int { return 2 }"}, false},
+		"a field of a package": {[]string{"type B struct{ z *rand.Zipf }", "rand.Int()", "type B struct{ z *rand.Zipf }"},
+			false},
 		"a name that means another package": {[]string{
-			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }", "import r \"math/rand/v2\"\ntype B struct{ z *r.Zipf }"}, true},
+			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }",
+			"import r \"math/rand/v2\"\ntype B struct{ z *r.Zipf }"}, true},
 		"a name that an earlier cell gave to another package": {[]string{
-			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }", "import r \"math/rand/v2\"", "type B struct{ z *r.Zipf }"}, true},
+			"import r \"math/rand\"\ntype B struct{ z *r.Zipf }", "import r \"math/rand/v2\"",
+			"type B struct{ z *r.Zipf }"}, true},
 		"a body, and a new type in the signature": {[]string{
 			"type A struct{ x int }\n" + b + "func (B) m(a A) int { return a.x }",
 			"type A struct{ x, y int }\n" + b + "func (B) m(a A) int { return a.y }\nB{}.m(A{})"}, true},

@@ -44,9 +44,11 @@ type Cell struct {
 func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[string]string) (*Cell, error) {
 	fset := token.NewFileSet()
 	p, err := parse(fset, s)
-	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells") // go/types compares both by their pointers
+	// go/types compares both by their pointers
+	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells")
 	c := &Cell{ID: nb.last + 1, nb: nb, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
-		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, marked: map[string]string{}, mine: map[types.Object]bool{}, failed: map[string]string{}}
+		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, marked: map[string]string{},
+		mine: map[types.Object]bool{}, failed: map[string]string{}}
 	c.program = p.program || !slices.ContainsFunc(p.parts, isStatement)
 	for _, one := range p.parts {
 		if _, isStmt := one.node.(ast.Stmt); p.program && isStmt {
@@ -145,13 +147,15 @@ func (c *Cell) check() {
 		}
 	}
 	c.syntax.Decls = append(c.syntax.Decls, all, &ast.BadDecl{From: end, To: end})
-	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}}
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
 		e := err.(types.Error)
 		switch {
 		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
 		case strings.Contains(e.Msg, "initialization cycle") && !c.program: // variables get their values by statements
-		case c.last != nil && e.Pos >= c.last.X.Pos() && e.Pos < c.last.X.End() && strings.HasSuffix(e.Msg, "is not used"): // it is shown
+		case c.last != nil && e.Pos >= c.last.X.Pos() && e.Pos < c.last.X.End() && strings.HasSuffix(e.Msg, "is not used"):
+			// it is shown
 		default:
 			c.mistake(e.Pos, e.Msg)
 		}

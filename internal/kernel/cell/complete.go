@@ -29,7 +29,8 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 	defer nb.lock()()
 	start, objects := nb.objectsAt(code, offset)
 	for _, o := range objects {
-		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)), strings.TrimPrefix(typeName(o), "func")})
+		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)),
+			strings.TrimPrefix(typeName(o), "func")})
 	}
 	return start, list
 }

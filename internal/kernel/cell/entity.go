@@ -143,8 +143,10 @@ func (c *Cell) declaration(o types.Object, e *entity) string {
 		}
 		signature := o.Signature()
 		if r := signature.Recv(); r != nil {
-			params := slices.Concat([]*types.Var{types.NewVar(token.NoPos, o.Pkg(), "", r.Type())}, slices.Collect(signature.Params().Variables()))
-			signature = types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), signature.Results(), signature.Variadic())
+			params := slices.Concat([]*types.Var{types.NewVar(token.NoPos, o.Pkg(), "", r.Type())},
+				slices.Collect(signature.Params().Variables()))
+			signature = types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), signature.Results(),
+				signature.Variadic())
 		}
 		return c.variable(o, e.id, signature)
 	case *types.Var:
@@ -226,7 +228,8 @@ func (c *Cell) forward(m *types.Func) string {
 		call = "return " + call
 	}
 	name := m.Name()
-	return fmt.Sprintf("func (r %s) %s(%s) %s { %s }", c.typeOf(s.Recv().Type()), name, params, c.tuple(s.Results(), false), call)
+	return fmt.Sprintf("func (r %s) %s(%s) %s { %s }", c.typeOf(s.Recv().Type()), name, params,
+		c.tuple(s.Results(), false), call)
 }
 
 func (c *Cell) alias(o *types.TypeName, e *entity) string {
@@ -278,7 +281,8 @@ func (c *Cell) typeOf(t types.Type) string {
 	case *types.Map:
 		return "map[" + c.typeOf(t.Key()) + "]" + c.typeOf(t.Elem())
 	case *types.Chan:
-		return [...]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}[t.Dir()] + "(" + c.typeOf(t.Elem()) + ")"
+		return [...]string{types.SendRecv: "chan ", types.SendOnly: "chan<- ", types.RecvOnly: "<-chan "}[t.Dir()] + "(" +
+			c.typeOf(t.Elem()) + ")"
 	case *types.Signature:
 		return "func" + c.signature(t)
 	case *types.Struct:
@@ -306,7 +310,8 @@ func (c *Cell) typeName(o *types.TypeName) string {
 	case o.Pkg().Path() == Path:
 		return c.entity(o).id
 	case !o.Exported():
-		c.mistake(token.NoPos, fmt.Sprintf("the type %s.%s has no name outside of its package, so no variable of a notebook can have it; use the value within one statement, or as an interface", o.Pkg().Name(), o.Name()))
+		c.mistake(token.NoPos, fmt.Sprintf("the type %s.%s has no name outside of its package, so no variable of a "+
+			"notebook can have it; use the value within one statement, or as an interface", o.Pkg().Name(), o.Name()))
 	}
 	return c.qualifier(o.Pkg()) + "." + o.Name()
 }

@@ -108,7 +108,8 @@ func (c *Cell) begins(b *ast.BlockStmt, leaves bool) {
 
 // guardText is a function of the cell, by whose name [rt.Guard] finds the one that defers it.
 func (c *Cell) guardText() string {
-	return fmt.Sprintf("defer func() { if %[1]sp := recover(); %[1]sp != nil { %[2]s.Guard(%[3]d, %[1]sp) } }()", our, runtimeName, c.ID)
+	return fmt.Sprintf("defer func() { if %[1]sp := recover(); %[1]sp != nil { %[2]s.Guard(%[3]d, %[1]sp) } }()", our,
+		runtimeName, c.ID)
 }
 
 // text is a statement that is written already.

@@ -70,7 +70,8 @@ type statement struct {
 	open       int      // how many of its brackets are open at its end; it ends with the first that closes nothing
 }
 
-var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1, token.RBRACE: -1}
+var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1,
+	token.RBRACE: -1}
 
 // statement finds the first statement behind an offset. It has no words if there is none.
 func (s Source) statement(from int) statement {
@@ -95,8 +96,10 @@ func (s Source) statement(from int) statement {
 			if remark < 0 {
 				remark = at
 			}
-		case tok == token.SEMICOLON && st.open == 0 && (!headed || st.words[len(st.words)-1] == "}" && (text == "\n" || isWhole(s.Go[st.begin:st.end]))):
-			if st.next = at + strings.Count(text, ";"); text == "\n" && remark >= 0 { // the end of the line may be within a comment
+		case tok == token.SEMICOLON && st.open == 0 &&
+			(!headed || st.words[len(st.words)-1] == "}" && (text == "\n" || isWhole(s.Go[st.begin:st.end]))):
+			// the end of the line may be within a comment
+			if st.next = at + strings.Count(text, ";"); text == "\n" && remark >= 0 {
 				st.next = remark
 			}
 			return st
@@ -143,7 +146,8 @@ func Complete(code string) (status string, depth int) {
 	switch {
 	case len(list) == 0:
 		return "complete", 0
-	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"), strings.HasPrefix(list[0].Msg, "comment not"):
+	case list[0].Pos == s.end(), strings.HasPrefix(list[0].Msg, "raw string"),
+		strings.HasPrefix(list[0].Msg, "comment not"):
 		return "incomplete", p.open
 	}
 	return "invalid", 0
@@ -219,7 +223,8 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 					one.head = textOf(&ast.FuncDecl{Recv: f.Recv, Name: f.Name, Type: f.Type})
 					one.fixed = one.of != "" && isFixed(f)
 					if f.Body == nil {
-						wrong.Add(fset.Position(f.Pos()), "the body of the function "+one.name+" is missing; put what is not Go into a package of a module")
+						wrong.Add(fset.Position(f.Pos()), "the body of the function "+one.name+
+							" is missing; put what is not Go into a package of a module")
 					}
 				}
 				p.parts = append(p.parts, one)

@@ -13,7 +13,8 @@ import (
 // and register what they register, the others run. It offers both to package rt under a name.
 func (nb *Notebook) Package(name string, replay []int, run ...int) (string, error) {
 	defer nb.lock()()
-	p := program{nb: nb, whole: len(replay) > 0, bodies: map[*entity]*code{}, entities: map[*entity]bool{}, fields: map[string]*entity{}}
+	p := program{nb: nb, whole: len(replay) > 0, bodies: map[*entity]*code{}, entities: map[*entity]bool{},
+		fields: map[string]*entity{}}
 	var runs, replays []string
 	for _, id := range run {
 		maps.Copy(p.bodies, nb.cells[id].bodies)
@@ -34,7 +35,8 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 	pointers := ""
 	for _, symbol := range slices.Sorted(maps.Keys(nb.symbols)) {
 		e := nb.entities[nb.symbols[symbol].obj]
-		if e == nil || !p.whole || p.add(&code{entities: map[*entity]bool{e: true}}) != nil { // nothing later can need it then
+		// nothing later can need it then
+		if e == nil || !p.whole || p.add(&code{entities: map[*entity]bool{e: true}}) != nil {
 			continue
 		}
 		if _, isVar := nb.symbols[symbol].obj.(*types.Var); isVar {
@@ -58,7 +60,8 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 			begin += fmt.Sprintf("*%s = %s\n", e.id, body.name)
 		}
 	}
-	text := p.file() + fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"), strings.Join(runs, "\n"), begin, known)
+	text := p.file() + fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"),
+		strings.Join(runs, "\n"), begin, known)
 	noted, err := nb.verify(text)
 	for _, id := range run {
 		nb.cells[id].noted = noted
@@ -106,7 +109,8 @@ func (p *program) add(k *code) error {
 		pieces = append(pieces, k)
 		for name, e := range k.fields {
 			if other := cmp.Or(fields[name], e); other != e {
-				return fmt.Errorf("this needs both the old type %s and the new one, and one of them is embedded: run the cells again that declare what has the old one", name)
+				return fmt.Errorf("this needs both the old type %s and the new one, and one of them is embedded: run the cells "+
+					"again that declare what has the old one", name)
 			}
 			fields[name] = e
 		}
@@ -161,7 +165,9 @@ func (p *program) file() string {
 			fmt.Fprintf(&b, "type %s%s = %s%s\n", name, e.params[0], e.id, e.params[1])
 		}
 	}
-	slices.SortStableFunc(p.pieces, func(a, b *code) int { return cmp.Or(a.first-b.first, strings.Compare(a.text, b.text)) })
+	slices.SortStableFunc(p.pieces, func(a, b *code) int {
+		return cmp.Or(a.first-b.first, strings.Compare(a.text, b.text))
+	})
 	next := 1
 	for _, k := range p.pieces {
 		if k.locals > 0 && next < k.first {

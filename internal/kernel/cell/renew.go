@@ -293,7 +293,8 @@ func (c *Cell) again(p part, bodyOnly bool, read map[string][]part) part {
 func asBody(p part) part {
 	f := p.node.(*ast.FuncDecl)
 	signature := *f.Type
-	signature.Params = &ast.FieldList{Opening: f.Type.Params.Opening, List: slices.Concat(f.Recv.List, f.Type.Params.List), Closing: f.Type.Params.Closing}
+	signature.Params = &ast.FieldList{Opening: f.Type.Params.Opening, List: slices.Concat(f.Recv.List, f.Type.Params.List),
+		Closing: f.Type.Params.Closing}
 	for i, field := range signature.Params.List {
 		if len(field.Names) == 0 { // some have names
 			signature.Params.List[i] = &ast.Field{Names: []*ast.Ident{{NamePos: field.Pos(), Name: "_"}}, Type: field.Type}
@@ -322,7 +323,8 @@ func (c *Cell) retype(v *types.Var) {
 		return
 	}
 	spec := &ast.ValueSpec{Names: []*ast.Ident{{NamePos: t.Pos(), Name: v.Name()}}, Type: t}
-	c.parts = append(c.parts, part{node: &ast.GenDecl{TokPos: t.Pos(), Tok: token.VAR, Specs: []ast.Spec{spec}}, name: v.Name(), carried: true})
+	c.parts = append(c.parts, part{node: &ast.GenDecl{TokPos: t.Pos(), Tok: token.VAR, Specs: []ast.Spec{spec}},
+		name: v.Name(), carried: true})
 }
 
 // compareLayouts finds variables whose memory cannot be that of their new type.
@@ -373,7 +375,8 @@ func isSame(before, now types.Object) bool {
 	}
 	switch now := now.(type) {
 	case *types.Const:
-		return types.Identical(before.Type(), now.Type()) && constant.Compare(before.(*types.Const).Val(), token.EQL, now.Val())
+		return types.Identical(before.Type(), now.Type()) && constant.Compare(before.(*types.Const).Val(),
+			token.EQL, now.Val())
 	case *types.TypeName:
 		return before == now
 	}
@@ -400,13 +403,16 @@ func (c *Cell) note(dropped map[string]string) {
 		case isVar:
 			variables = append(variables, key)
 		case strings.Contains(key, ".") && c.top[key[:strings.Index(key, ".")]]:
-			c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.", key))
+			c.Notes = append(c.Notes, fmt.Sprintf("The method %s does not fit the new type and is left out: run its cell again.",
+				key))
 		default:
-			c.Notes = append(c.Notes, fmt.Sprintf("%s still uses what was declared before, since it does not fit what is new (%s): run its cell again.", key, dropped[key]))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s still uses what was declared before, since it does not fit what is new "+
+				"(%s): run its cell again.", key, dropped[key]))
 		}
 	}
 	if len(variables) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("The new type has another layout, so these keep the old one and its values: %s. To have the new one, declare them again.",
+		c.Notes = append(c.Notes, fmt.Sprintf("The new type has another layout, so these keep the old one and its values: "+
+			"%s. To have the new one, declare them again.",
 			strings.Join(variables, ", ")))
 	}
 }

@@ -63,13 +63,15 @@ func (c *Cell) translate(dropped map[string]string) error {
 		if main != nil {
 			body = append(body, c.halts("Left"), calls(c.nameOf(c.scope.Lookup("main"))))
 		}
-		c.running.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, map[string]any{%s})\n%s\n%s\n%s\n}", c.name(""), runtimeName, c.ID, c.origin,
+		c.running.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, map[string]any{%s})\n%s\n%s\n%s\n}", c.name(""),
+			runtimeName, c.ID, c.origin,
 			c.pointers(), c.follows(), strings.Join(c.flags, "\n"), c.print(body))
 		c.count(&ast.BlockStmt{List: body})
 	})
 	if len(enters) > 0 {
 		c.enters = c.running // needs no less
-		c.enters.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, nil)\n%s\n}", c.name("replay"), runtimeName, c.ID, c.origin, c.print(enters))
+		c.enters.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, nil)\n%s\n}", c.name("replay"), runtimeName, c.ID,
+			c.origin, c.print(enters))
 		c.enters.locals = countTypes(&ast.BlockStmt{List: enters})
 	}
 	c.numberLocals()
@@ -185,7 +187,8 @@ func (c *Cell) move(now, before types.Object) {
 			c.nb.moved[now] = before
 		}
 	case *types.Func:
-		if _, wasFunc := before.(*types.Func); wasFunc && isStored(now) && isStored(before) && sameLayout(before.Type(), now.Type(), nil) {
+		if _, wasFunc := before.(*types.Func); wasFunc && isStored(now) && isStored(before) &&
+			sameLayout(before.Type(), now.Type(), nil) {
 			c.nb.moved[now] = before
 		}
 	case *types.TypeName:
@@ -244,7 +247,9 @@ func (c *Cell) order() {
 		case !isDecl || d.Tok != token.VAR:
 			return 0
 		}
-		return 1 + slices.IndexFunc(c.info.InitOrder, func(i *types.Initializer) bool { return d.Pos() <= i.Rhs.Pos() && i.Rhs.Pos() < d.End() })
+		return 1 + slices.IndexFunc(c.info.InitOrder, func(i *types.Initializer) bool {
+			return d.Pos() <= i.Rhs.Pos() && i.Rhs.Pos() < d.End()
+		})
 	}
 	slices.SortStableFunc(c.parts, func(a, b part) int { return rank(a) - rank(b) })
 }

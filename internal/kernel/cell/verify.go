@@ -49,7 +49,8 @@ func (nb *Notebook) verify(text string) (found map[string]string, err error) {
 		}
 		found[symbol] = hash(text)
 		if before := nb.noted[symbol]; before != "" && before != found[symbol] && err == nil {
-			err = fmt.Errorf("this cell is not run, since its type %s is not the one that the process has: restart the kernel, and please report it", symbol)
+			err = fmt.Errorf("this cell is not run, since its type %s is not the one that the process has: restart the "+
+				"kernel, and please report it", symbol)
 		}
 		return true
 	})

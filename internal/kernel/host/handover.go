@@ -70,7 +70,8 @@ func (h host) save(s *saved, r rt.Saving, v reflect.Value) (err error) {
 		return err
 	}
 	switch size := sizeOf(v, 6); {
-	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map): // whose change meanwhile would end the process
+	case size > 1<<28, r.Quick && (size > 1<<20 || v.Kind() == reflect.Map):
+		// whose change meanwhile would end the process
 		return errors.New("it is too large")
 	case !copies(v.Type(), map[reflect.Type]bool{}):
 		return errors.New("it cannot be copied")

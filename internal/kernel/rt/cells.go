@@ -35,7 +35,8 @@ var (
 	halting    sync.Mutex                   // held while that changes
 )
 
-var stopped, left atomic.Int32 // how many cells were stopped a short time ago, and how many are not over that were stopped
+// how many cells were stopped a short time ago, and how many are not over that were stopped
+var stopped, left atomic.Int32
 
 // Cells ask these before they call [Halt]. The compiler puts them into the cells' code, so that
 // they cost no call.

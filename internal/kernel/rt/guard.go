@@ -16,7 +16,8 @@ var guardName = reflect.TypeFor[execution]().PkgPath() + ".Guard"
 // Catchers are functions of libraries that recover and report a panic of what they call. The host
 // adds those of the module.
 var Catchers = []string{
-	"net/http.(*conn).serve", "net/http.(*http2serverConn).runHandler", "iter.Pull", "fmt.(*pp).handleMethods", "text/template.safeCall",
+	"net/http.(*conn).serve", "net/http.(*http2serverConn).runHandler", "iter.Pull", "fmt.(*pp).handleMethods",
+	"text/template.safeCall",
 }
 
 var told sync.Map // what was told of panics of earlier cells

@@ -8,7 +8,8 @@ import (
 )
 
 // goroutine is what the runtime says of one.
-var goroutine = regexp.MustCompile(`(?s)^goroutine (\d+) .*?\[([^],]*).*?\]:\n(.*?)(?:created by \S+ in goroutine (\d+)\n(.*))?$`)
+var goroutine = regexp.MustCompile(
+	`(?s)^goroutine (\d+) .*?\[([^],]*).*?\]:\n(.*?)(?:created by \S+ in goroutine (\d+)\n(.*))?$`)
 
 // inCell finds a line of a cell.
 var inCell = regexp.MustCompile(`In\[\d+\]:\d+`)

@@ -7,9 +7,10 @@ import "strings"
 // gonbui does.
 
 const (
-	CellPath    = "nb/main."    // begins the names of functions of cells
-	Result      = "result"      // marks the value of a cell's last expression, in the metadata of a display
-	StoppedText = "\x00stopped" // begins what is said of a cell that was stopped, in place of why it failed: what of it goes on
+	CellPath = "nb/main." // begins the names of functions of cells
+	Result   = "result"   // marks the value of a cell's last expression, in the metadata of a display
+	// begins what is said of a cell that was stopped, in place of why it failed: what of it goes on
+	StoppedText = "\x00stopped"
 )
 
 // Cell is a cell to run.

@@ -17,12 +17,14 @@ import (
 
 // called are the packages of the standard library whose functions are called by default: those that
 // start goroutines, or call what they are given later.
-var called = []string{"bufio", "context", "expvar", "io", "net/http", "net/http/httptest", "net/http/httputil", "net/rpc", "runtime/pprof",
+var called = []string{"bufio", "context", "expvar", "io", "net/http", "net/http/httptest", "net/http/httputil",
+	"net/rpc", "runtime/pprof",
 	"runtime/trace", "sort", "sync", "testing", "time"}
 
 // uncalled are functions that end the process by themselves, or listen to the network, or change
 // what this test shows.
-var uncalled = []string{"testing.Main", "testing.RunTests", "testing.RunBenchmarks", "testing.RunExamples", "http.ListenAndServe",
+var uncalled = []string{"testing.Main", "testing.RunTests", "testing.RunBenchmarks", "testing.RunExamples",
+	"http.ListenAndServe",
 	"http.ListenAndServeTLS", "log.SetOutput", "slog.SetDefault", "signal.Notify", "signal.NotifyContext"}
 
 // TestCallbacks hands functions of a cell that panic, and values whose methods do, to each function
@@ -41,7 +43,9 @@ func TestCallbacks(t *testing.T) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		files[path] = file
 	}
-	in := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	in := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})
 	paths, total := called, 0
 	if one := os.Getenv("KERNEL_PACKAGE"); one != "" {
 		paths = []string{one}
@@ -49,7 +53,8 @@ func TestCallbacks(t *testing.T) {
 	if os.Getenv("KERNEL_ALL") != "" {
 		paths = nil
 		for path := range files {
-			if first, _, _ := strings.Cut(path, "/"); !slices.Contains([]string{"internal", "vendor", "syscall", "unsafe", "plugin", "debug", "go", "cmd"}, first) &&
+			if first, _, _ := strings.Cut(path, "/"); !slices.Contains(
+				[]string{"internal", "vendor", "syscall", "unsafe", "plugin", "debug", "go", "cmd"}, first) &&
 				!strings.Contains(path, "internal") && !strings.HasPrefix(path, "syscall") && files[path] != "" {
 				paths = append(paths, path)
 			}
@@ -71,7 +76,8 @@ func TestCallbacks(t *testing.T) {
 		for path, name := range g.names {
 			code += fmt.Sprintf("import %s %q\n", name, path)
 		}
-		code += strings.Join(g.types, "\n") + "\nfunc try() {\n" + strings.Join(g.lines, "\n") + "\n}\ntry()\ntime.Sleep(300 * time.Millisecond)"
+		code += strings.Join(g.types, "\n") + "\nfunc try() {\n" + strings.Join(g.lines, "\n") +
+			"\n}\ntry()\ntime.Sleep(300 * time.Millisecond)"
 		if _, err := s.run(code); err != nil && !strings.Contains(err.Error(), "panic: in a cell") {
 			t.Logf("%s: %.300s", path, err)
 		}
@@ -116,7 +122,9 @@ func (g *calls) all(p *types.Package) {
 			}
 			for m := range types.NewMethodSet(types.NewPointer(named)).Methods() {
 				if f := m.Obj().(*types.Func); f.Exported() && f.Pkg() == p {
-					g.add(p.Name()+"."+name+"."+f.Name(), "x := new("+types.TypeString(named, g.qualifier)+"); ", func() string { return "x." + f.Name() }, f.Signature())
+					g.add(p.Name()+"."+name+"."+f.Name(), "x := new("+types.TypeString(named, g.qualifier)+"); ", func() string {
+						return "x." + f.Name()
+					}, f.Signature())
 				}
 			}
 		}
@@ -124,7 +132,8 @@ func (g *calls) all(p *types.Package) {
 }
 
 func (g *calls) add(name, before string, callee func() string, sig *types.Signature) {
-	zero := strings.HasPrefix(name, "testing.") && strings.Count(name, ".") == 2 // whose methods end the process without a cell's help
+	// whose methods end the process without a cell's help
+	zero := strings.HasPrefix(name, "testing.") && strings.Count(name, ".") == 2
 	if slices.Contains(uncalled, name) || zero || sig.TypeParams().Len() > 0 {
 		return
 	}
@@ -140,7 +149,8 @@ func (g *calls) add(name, before string, callee func() string, sig *types.Signat
 		}
 	}
 	if takes {
-		g.lines = append(g.lines, fmt.Sprintf("go func() { defer func() { recover() }(); %s%s(%s) }()", before, callee(), strings.Join(args, ", ")))
+		g.lines = append(g.lines, fmt.Sprintf("go func() { defer func() { recover() }(); %s%s(%s) }()", before, callee(),
+			strings.Join(args, ", ")))
 	}
 }
 
@@ -166,7 +176,8 @@ func (g *calls) argument(t types.Type) (text string, isFunc, ok bool) {
 			if !m.Exported() {
 				return "", false, false
 			}
-			decl += fmt.Sprintf("func (%s) %s%s { panic(\"in a cell\") }\n", name, m.Name(), strings.TrimPrefix(types.TypeString(m.Signature(), g.qualifier), "func"))
+			decl += fmt.Sprintf("func (%s) %s%s { panic(\"in a cell\") }\n", name, m.Name(),
+				strings.TrimPrefix(types.TypeString(m.Signature(), g.qualifier), "func"))
 		}
 		g.types = append(g.types, decl)
 		return name + "{}", true, true

@@ -52,7 +52,8 @@ func connectionFile(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	file := filepath.Join(dir, "c.json")
-	text := fmt.Sprintf(`{"transport":"ipc","ip":%q,"key":%q,"signature_scheme":"hmac-sha256","shell_port":1,"iopub_port":2,"stdin_port":3,"control_port":4,"hb_port":5}`, filepath.Join(dir, "s"), key)
+	text := fmt.Sprintf(
+		`{"transport":"ipc","ip":%q,"key":%q,"signature_scheme":"hmac-sha256","shell_port":1,"iopub_port":2,"stdin_port":3,"control_port":4,"hb_port":5}`, filepath.Join(dir, "s"), key)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +88,13 @@ func dialWithoutInput(t *testing.T, file, id string) *client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	c := &client{t: t, id: id, base: filepath.Join(filepath.Dir(file), "s"), shells: make(chan msg, 10000), controls: make(chan msg, 10000), pubs: make(chan msg, 100000), questions: make(chan msg, 100)}
+	c := &client{t: t, id: id, base: filepath.Join(filepath.Dir(file), "s"), shells: make(chan msg, 10000),
+		controls: make(chan msg, 10000), pubs: make(chan msg, 100000), questions: make(chan msg, 100)}
 	name := zmq4.WithID(zmq4.SocketIdentity(id))
 	retry := zmq4.WithDialerMaxRetries(-1)
 	wait := zmq4.WithDialerRetry(10 * time.Millisecond)
-	c.shell, c.control, c.stdin = zmq4.NewDealer(ctx, name, retry, wait), zmq4.NewDealer(ctx, name, retry, wait), zmq4.NewDealer(ctx, name, retry, wait)
+	c.shell, c.control, c.stdin = zmq4.NewDealer(ctx, name, retry, wait), zmq4.NewDealer(ctx, name, retry, wait),
+		zmq4.NewDealer(ctx, name, retry, wait)
 	c.iopub, c.hb = zmq4.NewSub(ctx, retry, wait), zmq4.NewReq(ctx, retry, wait)
 	if err := c.iopub.SetOption(zmq4.OptionSubscribe, ""); err != nil {
 		t.Fatal(err)
@@ -165,7 +168,8 @@ func sign(parts [][]byte) string {
 
 // frames makes a signed message.
 func frames(id, kind, subshell string, content any) [][]byte {
-	head := map[string]any{"msg_id": id, "msg_type": kind, "session": "s", "username": "u", "version": "5.5", "date": "2026-01-01T00:00:00Z"}
+	head := map[string]any{"msg_id": id, "msg_type": kind, "session": "s", "username": "u", "version": "5.5",
+		"date": "2026-01-01T00:00:00Z"}
 	if subshell != "" {
 		head["subshell_id"] = subshell
 	}
@@ -187,7 +191,8 @@ func (c *client) send(s zmq4.Socket, kind, subshell string, content any) string 
 // cell sends a cell.
 func (c *client) cell(code string, more ...fields) string {
 	c.t.Helper()
-	content, subshell := fields{"code": code, "silent": false, "store_history": true, "allow_stdin": true, "stop_on_error": true}, ""
+	content, subshell := fields{"code": code, "silent": false, "store_history": true, "allow_stdin": true,
+		"stop_on_error": true}, ""
 	for _, m := range more {
 		for k, v := range m {
 			if k == "subshell" {

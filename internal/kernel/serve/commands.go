@@ -30,7 +30,8 @@ type command struct {
 }
 
 var special = []command{
-	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags", (*commands).setArgs},
+	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags",
+		(*commands).setArgs},
 	{"exec", "f [args]", "calls f after the cell", (*commands).exec},
 	{"env", "NAME VALUE", "sets a variable of the environment", (*commands).env},
 	{"cd", "[folder]", "changes the folder", (*commands).cd},
@@ -108,7 +109,8 @@ func (c *commands) help() {
 	for _, one := range special {
 		text += fmt.Sprintf("| `%%%s` %s | %s |\n", strings.ReplaceAll(one.names, " ", "`, `%"), one.args, one.help)
 	}
-	c.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
+	c.display("display_data", &protocol.DisplayData{
+		Data: map[protocol.MIMEType]any{"text/markdown": text, "text/plain": text}})
 }
 
 // call asks the host that runs now.

@@ -52,7 +52,8 @@ func newNotebook(folder string, s *server) (e *notebook, err error) {
 	}
 	e.process.Store(p)
 	const common = "experiment.New(nb.Show(fmt.Sprint(ctx"
-	go enter(func() error { p.Complete(common, len(common)); return nil }) // so that no cell has to wait until these packages are read
+	// so that no cell has to wait until these packages are read
+	go enter(func() error { p.Complete(common, len(common)); return nil })
 	return e, nil
 }
 

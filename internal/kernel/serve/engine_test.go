@@ -135,35 +135,46 @@ func TestState(t *testing.T) {
 	s := begin(t)
 	s.shows("x := 40\nfmt.Println(\"x is\", x)", "x is 40")
 	s.shows("x += 2\nx", "42")
-	s.shows("type point struct{ x, y int }\nfunc (p *point) move(dx int) { p.x += dx }\nfunc double(n int) int { return 2 * n }\np := &point{1, 2}", "")
+	s.shows(
+		"type point struct{ x, y int }\nfunc (p *point) move(dx int) { p.x += dx }\nfunc double(n int) int { return 2 * n }\np := &point{1, 2}", "")
 	s.shows("p.move(5)\nfmt.Printf(\"%+v %T\\n\", *p, *p)\np.x + double(x)", "{x:6 y:2} main.point\n90")
 	s.shows("func twice(n int) int { return double(n) }", "")
 	s.shows("func double(n int) int { return 100 * n }", "")
 	s.shows("twice(2)", "200") // an old caller sees the new body
 	s.shows("x := fmt.Sprint(x, \"!\")\nx", "42!")
-	s.shows("a, err := os.ReadFile(\"/nonexistent\")\nb, err := os.ReadFile(\"/nonexistent\")\nlen(a)+len(b) == 0 && err != nil", "true")
+	s.shows(
+		"a, err := os.ReadFile(\"/nonexistent\")\nb, err := os.ReadFile(\"/nonexistent\")\nlen(a)+len(b) == 0 && err != nil",
+		"true")
 	s.shows("q := &struct{ a, b int }{1, 2}\nq.a + q.b", "3")
 	s.shows("q.a++\nq.a", "2")
-	s.shows("type pair[T any] struct{ a, b T }\nfunc (p pair[T]) swap() pair[T] { return pair[T]{p.b, p.a} }\nfunc Map[T, U any](in []T, f func(T) U) (out []U) {\n\tfor _, v := range in {\n\t\tout = append(out, f(v))\n\t}\n\treturn out\n}", "")
+	s.shows(
+		"type pair[T any] struct{ a, b T }\nfunc (p pair[T]) swap() pair[T] { return pair[T]{p.b, p.a} }\nfunc Map[T, U any](in []T, f func(T) U) (out []U) {\n\tfor _, v := range in {\n\t\tout = append(out, f(v))\n\t}\n\treturn out\n}", "")
 	s.shows("pair[string]{\"x\", \"y\"}.swap().a + Map([]int{1}, func(i int) string { return fmt.Sprint(i) })[0]", "y1")
 	s.shows("defer fmt.Println(\"last\")\nif x != \"\" {\n\treturn\n}\nfmt.Println(\"never\")", "last")
 	s.shows("const (\n\tred = iota\n\tgreen\n)\nvar shapes []interface{ area() float64 }", "")
-	s.shows("type square struct{ side float64 }\nfunc (s square) area() float64 { return s.side * s.side }\nshapes = append(shapes, square{3})\nshapes[0].area() + green", "10")
-	s.shows("var (\n\tb2, b3 *bytes.Buffer\n\tn1, d1 time.Duration = 3, 4\n)\nvar _ = n1\nvar sends chan<- func(point, ...pair[*square]) (map[string][]struct{ a point }, error)\nfunc _() {}\nn1", "3ns")
+	s.shows(
+		"type square struct{ side float64 }\nfunc (s square) area() float64 { return s.side * s.side }\nshapes = append(shapes, square{3})\nshapes[0].area() + green", "10")
+	s.shows(
+		"var (\n\tb2, b3 *bytes.Buffer\n\tn1, d1 time.Duration = 3, 4\n)\nvar _ = n1\nvar sends chan<- func(point, ...pair[*square]) (map[string][]struct{ a point }, error)\nfunc _() {}\nn1", "3ns")
 	s.shows("import . \"math\"\nn1 = time.Duration(Sqrt(4))\nsends == nil && b2 == b3", "true")
-	s.shows("type area interface{ area() float64 }\nvar some area = square{2}\nvar n1 time.Duration\nSqrt(some.area()) + float64(n1)", "2")
+	s.shows(
+		"type area interface{ area() float64 }\nvar some area = square{2}\nvar n1 time.Duration\nSqrt(some.area()) + float64(n1)", "2")
 	s.shows("b1, _ := json.Marshal(struct{ A int; b string }{1, \"x\"})\nstring(b1)", `{"A":1}`)
-	s.shows("var wg sync.WaitGroup\nvar n atomic.Int64\nfor i := range 10 {\n\tgo func(k int) { defer wg.Done(); n.Add(int64(k)) }(i)\n\twg.Add(1)\n}\nwg.Wait()\nn.Load()", "45")
+	s.shows(
+		"var wg sync.WaitGroup\nvar n atomic.Int64\nfor i := range 10 {\n\tgo func(k int) { defer wg.Done(); n.Add(int64(k)) }(i)\n\twg.Add(1)\n}\nwg.Wait()\nn.Load()", "45")
 	s.shows("import \"github.com/google/go-cmp/cmp\"\ncmp.Equal(1, 1)", "true")
 	s.shows("func Run() bool { return cmp.Equal(1, 2) }\nRun()", "false")
 	s.shows("nb.Plot(nil, []float64{1, 2})", "[image/png]")
 	s.shows("n2 := 0\nretry:\nn2++\ny2 := n2*2\nif y2 < 6 {\n\tgoto retry\n}\ny2", "6")
 	s.shows("goto end\ny2 := 1\nfmt.Println(y2)\nend:\nfmt.Println(2)", "2")
 	s.shows("type Named struct{ name string }\nfunc (n Named) Hello() string { return \"I am \" + n.name }", "")
-	s.shows("type both struct {\n\tNamed\n\t*point\n}\nwho := both{Named{\"me\"}, &point{7, 8}}\nwho.Hello() + fmt.Sprint(who.Named.name, who.x)", "I am meme7")
+	s.shows(
+		"type both struct {\n\tNamed\n\t*point\n}\nwho := both{Named{\"me\"}, &point{7, 8}}\nwho.Hello() + fmt.Sprint(who.Named.name, who.x)", "I am meme7")
 	// Names that Go itself has.
-	s.shows("type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
-	s.shows("at := span{min: 1, max: float64(max(2, 3))}\nat.len = at.max - at.min\nat.error() + fmt.Sprint(len(copy), map[bool]int{true: 1}[true], map[string]int{new: 5})", "22 1 map[k:5]")
+	s.shows(
+		"type span struct{ min, max, len float64 }\nfunc (s span) error() string { return fmt.Sprint(s.len) }\ncopy, new := []int{1, 2}, \"k\"", "")
+	s.shows(
+		"at := span{min: 1, max: float64(max(2, 3))}\nat.len = at.max - at.min\nat.error() + fmt.Sprint(len(copy), map[bool]int{true: 1}[true], map[string]int{new: 5})", "22 1 map[k:5]")
 }
 
 // Types keep their methods, and a cell that says what is known changes nothing.
@@ -179,10 +190,12 @@ func TestTypesAgain(t *testing.T) {
 	s.shows("t.Get()", "2")
 	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "-6") // only a body is new
 	s.shows("t.Get()", "-2")
-	s.shows("type T struct{ b int }", "The method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.\n"+
-		"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.")
+	s.shows("type T struct{ b int }",
+		"The method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.\n"+
+			"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.")
 	s.shows("type (\n\tA struct{ a int }\n\tB struct{ b int }\n)\nb := B{3}", "")
-	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)", strings.Replace(note, "main.T", "main.A", 1))
+	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)",
+		strings.Replace(note, "main.T", "main.A", 1))
 	s.shows("b = B{4}\nb.b", "4")
 }
 
@@ -205,24 +218,28 @@ func TestErrors(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	s := begin(t)
-	s.shows("x := 1\nfunc spin() {\n\tfor {\n\t}\n}\nfunc fib(n int) int {\n\tif n < 2 {\n\t\treturn n\n\t}\n\treturn fib(n-1) + fib(n-2)\n}\nticks := new(atomic.Int64)\ngo func() {\n\tfor {\n\t\tticks.Add(1)\n\t\ttime.Sleep(time.Millisecond)\n\t}\n}()", "")
-	for _, code := range []string{"for {\n\tx++\n}", "spin()", "fib(60)", "<-ctx.Done()", "time.Sleep(time.Hour)", "<-make(chan int)", "!sleep 100"} {
+	s.shows(
+		"x := 1\nfunc spin() {\n\tfor {\n\t}\n}\nfunc fib(n int) int {\n\tif n < 2 {\n\t\treturn n\n\t}\n\treturn fib(n-1) + fib(n-2)\n}\nticks := new(atomic.Int64)\ngo func() {\n\tfor {\n\t\tticks.Add(1)\n\t\ttime.Sleep(time.Millisecond)\n\t}\n}()", "")
+	for _, code := range []string{"for {\n\tx++\n}", "spin()", "fib(60)", "<-ctx.Done()", "time.Sleep(time.Hour)",
+		"<-make(chan int)", "!sleep 100"} {
 		begin := time.Now()
 		_, err := s.runFor(300*time.Millisecond, code)
 		if err == nil || time.Since(begin) > 30*time.Second {
 			t.Errorf("%s: %v after %v", code, err, time.Since(begin))
 		}
 	}
-	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true") // of other cells nothing stops
+	// of other cells nothing stops
+	s.shows("before := ticks.Load()\ntime.Sleep(100 * time.Millisecond)\nx > 0 && ticks.Load() > before", "true")
 }
 
 // The garbage collector knows what is a pointer in the frames of a goroutine, and what only looks
 // like one.
 func TestCollector(t *testing.T) {
 	s := begin(t)
-	s.shows("kept := new([14]*int)\nat := reflect.ValueOf(kept).Pointer() | 8191 - 7 // behind the last object\nlike := math.Float64frombits(uint64(at))\ndone := make(chan bool)\n"+
-		"go func(a, b, c, d, e, f, g, h, i uintptr, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x float64) { <-done }("+
-		strings.Repeat("at, ", 9)+strings.Repeat("like, ", 14)+"like)\nfor range 5 {\n\truntime.GC()\n}\nclose(done)", "")
+	s.shows(
+		"kept := new([14]*int)\nat := reflect.ValueOf(kept).Pointer() | 8191 - 7 // behind the last object\nlike := math.Float64frombits(uint64(at))\ndone := make(chan bool)\n"+
+			"go func(a, b, c, d, e, f, g, h, i uintptr, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x float64) { <-done }("+
+			strings.Repeat("at, ", 9)+strings.Repeat("like, ", 14)+"like)\nfor range 5 {\n\truntime.GC()\n}\nclose(done)", "")
 	s.shows("1", "1")
 }
 
@@ -234,11 +251,13 @@ func TestOutput(t *testing.T) {
 		!strings.HasSuffix(got, "line é 199999\n") || strings.Count(got, "\n") > 10000 || s.texts > 1000 {
 		t.Errorf("%d texts, %d lines, %v", s.texts, strings.Count(got, "\n"), err)
 	}
-	if got, _ := s.run("strings.Repeat(\"a long line \", 1<<20)\nfmt.Println(strings.Repeat(\"a long line \", 1<<20))"); len(got) > 2<<20 {
+	if got, _ := s.run(
+		"strings.Repeat(\"a long line \", 1<<20)\nfmt.Println(strings.Repeat(\"a long line \", 1<<20))"); len(got) > 2<<20 {
 		t.Errorf("a line of 12 MB: %d bytes", len(got))
 	}
 	s.shows("for i := range 4000 {\n\tfmt.Print(i%10)\n}", strings.Repeat("0123456789", 400))
-	if got, err := s.run("func boom(n int) int { return boom(n+1) + 1 }\nboom(0)"); err == nil || strings.Count(got, "\n") > 80 || !strings.Contains(got, "stack overflow") ||
+	if got, err := s.run("func boom(n int) int { return boom(n+1) + 1 }\nboom(0)"); err == nil ||
+		strings.Count(got, "\n") > 80 || !strings.Contains(got, "stack overflow") ||
 		!strings.Contains(got, "The cells have a new process") {
 		t.Errorf("a stack overflow: %q, %v", got, err)
 	}
@@ -248,7 +267,8 @@ func TestOutput(t *testing.T) {
 // Lines are commands only where a statement can begin.
 func TestCommands(t *testing.T) {
 	s := begin(t)
-	s.shows("text := `Before\n![figure](fig.png)\n!touch touched\n%%\nafter`\nfmt.Println(text)", "Before\n![figure](fig.png)\n!touch touched\n%%\nafter")
+	s.shows("text := `Before\n![figure](fig.png)\n!touch touched\n%%\nafter`\nfmt.Println(text)",
+		"Before\n![figure](fig.png)\n!touch touched\n%%\nafter")
 	s.shows("/*\n!touch touched\n*/\na, b := true, false\nif a &&\n!b {\n\tfmt.Println(\"a and not b\")\n}", "a and not b")
 	s.shows("!ls touched 2>/dev/null; echo one; echo \\\n two", "one\ntwo")
 	if got, err := s.run("%version"); err != nil || !strings.Contains(got, "module in ") {
@@ -277,10 +297,12 @@ func TestScan(t *testing.T) {
 	s := begin(t)
 	s.shows("var name string\nk, err := fmt.Scanln(&name)\nfmt.Println(k, err)", "0 EOF")
 	s.shows("fmt.Scanln(&name)\nfmt.Println(name)", "me", "me")
-	s.shows("type one struct{}\nfunc (one) Scan(fmt.ScanState, rune) error { return errors.New(\"its own\") }\nvar sc fmt.Scanner = one{}\nsc.Scan(nil, 'v').Error()", "its own")
+	s.shows(
+		"type one struct{}\nfunc (one) Scan(fmt.ScanState, rune) error { return errors.New(\"its own\") }\nvar sc fmt.Scanner = one{}\nsc.Scan(nil, 'v').Error()", "its own")
 	s.shows("line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Print(line)", "a line", "a line")
 	s.shows("gonbui.RequestInput(\"Who?\", false)\nfmt.Scanln(&name)\nname", "you", "you") // who is asked once
-	got, err := s.run("values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
+	got, err := s.run(
+		"values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
 	if err != nil || !strings.HasSuffix(got, "0\n") { // which widgets get where there is no page
 		t.Errorf("%q, %v", got, err)
 	}
@@ -301,7 +323,8 @@ func TestCompletion(t *testing.T) {
 	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing", "")
 	for _, c := range []struct{ code, want string }{
 		{"strings.Bui", "Builder"}, {"var b strings.Builder\nb.WriteB", "WriteByte"}, {"some.w", "width"}, {"some.A", "Area"},
-		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"}, {"must(os.Op", "Open"},
+		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"},
+		{"must(os.Op", "Open"},
 		{"c := experiment.DefaultConfig(\"glyphs\")\nc.Method = \"emgd-g", "emgd-gmc"}, {"thing{He", "Height"}, {"fm", "fmt"},
 	} {
 		_, got, err := s.complete(c.code, len(c.code))
@@ -334,7 +357,8 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t)
-	s.shows("func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nopt := struct{ N *int }{new(int)}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
+	s.shows(
+		"func double(n int) int { return 2 * n }\nvar byName = map[string][]int{\"a\": {1}}\nf := func() {}\ntype point struct{ x int }\nat := point{3}\nopt := struct{ N *int }{new(int)}\nvar any1 any = map[string]any{\"b\": []int{4}}", "")
 	s.shows(setup, "1")
 	s.shows(step(3), "")
 	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f, opt. Cells that read one of them are refused until it has a value again."
@@ -345,13 +369,17 @@ func TestHandover(t *testing.T) {
 	s.shows("also == l", "true")
 	s.shows(attach, "2")
 	s.shows(step(2), "")
-	if got, err := s.run("mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil { // a fatal error
+	// a fatal error
+	if got, err := s.run(
+		"mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil {
 		t.Errorf("it shows %q", got)
 	}
 	s.shows(step(2), "")
 	s.shows(sum, strings.TrimSpace(want))
-	s.shows("type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
-	if got, err := s.heavy("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") || !strings.HasSuffix(got, "\n10\n") {
+	s.shows(
+		"type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
+	if got, err := s.heavy("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") ||
+		!strings.HasSuffix(got, "\n10\n") {
 		t.Errorf("a stream that cannot be made again: %q, %v", got, err)
 	}
 }
@@ -392,8 +420,10 @@ func TestWithoutPlugins(t *testing.T) {
 	if s.process.Load().Go.Plugins {
 		t.Fatal("there are plugins without cgo")
 	}
-	s.shows("x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")
-	s.shows("func double(n int) int { return 2 * n }\nx[\"a\"] += 2", "These did not come along: f. Cells that read one of them are refused until it has a value again.")
+	s.shows(
+		"x, f := map[string]int{\"a\": 40}, func() int { return 1 }\nfunc double(n int) int { return n }\nfunc twice(n int) int { return double(n) }\nf()", "1")
+	s.shows("func double(n int) int { return 2 * n }\nx[\"a\"] += 2",
+		"These did not come along: f. Cells that read one of them are refused until it has a value again.")
 	s.shows("twice(x[\"a\"])", "84")
 	s.shows(setup, "1")
 	for range 3 {
@@ -407,7 +437,9 @@ func TestWithoutPlugins(t *testing.T) {
 	if _, err := s.runFor(5*time.Second, "for {\n\tx[\"a\"]++\n}"); err == nil {
 		t.Error("not stopped")
 	}
-	if got, err := s.run("mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil { // a fatal error
+	// a fatal error
+	if got, err := s.run(
+		"mm := map[string]int{}\nfor range 2 {\n\tgo func() {\n\t\tfor {\n\t\t\tmm[\"a\"]++\n\t\t}\n\t}()\n}\ntime.Sleep(time.Minute)"); err == nil {
 		t.Errorf("it shows %q", got)
 	}
 	s.shows("%% n 3\nfmt.Println(os.Args[1:], x[\"a\"] >= 7, l.Steps())", "[n 3] true 9")
@@ -448,7 +480,8 @@ func TestRandomSessions(t *testing.T) {
 func randomSession(t *testing.T, seed uint64, cells int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := begin(t)
-	s.shows("v0, v1, v2, v3 := 0, 0, 0, 0\nvar list []int\nfunc f(n int) int { return n }\nfunc old(n int) int { return f(n) }\ntype T struct{ a int }\nfunc (t T) Get() int { return t.a }", "")
+	s.shows(
+		"v0, v1, v2, v3 := 0, 0, 0, 0\nvar list []int\nfunc f(n int) int { return n }\nfunc old(n int) int { return f(n) }\ntype T struct{ a int }\nfunc (t T) Get() int { return t.a }", "")
 	v, factor, sign := [4]int{}, 1, 1
 	var list []int
 	for range cells {

@@ -62,7 +62,8 @@ func (e *notebook) ready(r *request, force bool, when string) error {
 		return err
 	}
 	e.past.refused = why + source
-	r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why, err))
+	r.stream("stderr", fmt.Sprintf("The cells should have a new process (%s), but they go on in the old one: %v\n", why,
+		err))
 	return nil
 }
 

@@ -26,10 +26,13 @@ func TestNames(t *testing.T) {
 	if _, err := s.run("var n int = \"ʇʇ\""); err == nil || !strings.Contains(err.Error(), "\"ʇʇ\"") {
 		t.Errorf("a mistake: %v", err)
 	}
-	s.shows("type point struct{ x, y int }\np := point{1, 2}\nfmt.Sprintf(\"%+v %T\", p, p) == \"{x:1 y:2} main.point\"", "true")
+	s.shows("type point struct{ x, y int }\np := point{1, 2}\nfmt.Sprintf(\"%+v %T\", p, p) == \"{x:1 y:2} main.point\"",
+		"true")
 	s.shows("f := reflect.TypeOf(p).Field(0)\nfmt.Println(f.Name, f.IsExported(), len(f.Name))", "x false 1")
-	s.shows("fmt.Printf(\"%#v|%-12v|%v\", p, p, struct{ a, b any }{p, &p.x == &p.x})", "main.point{x:1, y:2}|{1            2           }|{{1 2} true}")
-	s.shows("func where() string { panic(\"here\") }\n_, err := os.Open(\"/ʇ\")\nerr.Error()", "open /ʇ: no such file or directory")
+	s.shows("fmt.Printf(\"%#v|%-12v|%v\", p, p, struct{ a, b any }{p, &p.x == &p.x})",
+		"main.point{x:1, y:2}|{1            2           }|{{1 2} true}")
+	s.shows("func where() string { panic(\"here\") }\n_, err := os.Open(\"/ʇ\")\nerr.Error()",
+		"open /ʇ: no such file or directory")
 	if _, err := s.run("where()"); err == nil || err.Error() != fmt.Sprintf("In[%d]:1: panic: here", s.n-1) {
 		t.Errorf("a panic in a function: %q", err)
 	}
@@ -39,25 +42,32 @@ func TestNames(t *testing.T) {
 // Later cells use what earlier ones declare as one Go package does.
 func TestOnePackage(t *testing.T) {
 	s := begin(t)
-	s.shows("type p struct{ x, y int }\ntype secret interface{ hidden() int }\ntype named string\nfunc (p p) hidden() int { return p.x }\na := p{1, 2}", "")
+	s.shows(
+		"type p struct{ x, y int }\ntype secret interface{ hidden() int }\ntype named string\nfunc (p p) hidden() int { return p.x }\na := p{1, 2}", "")
 	for _, c := range [][2]string{
 		{"b := p{y: 4, x: 3}\npx := &b.x\n*px = 9\nb", "{9 4}"},
 		{"b == p{9, 4} && b != a", "true"},
 		{"type r p\ntype q = p\ntype k secret\nr(b).y + q{5, 6}.hidden() + k(a).hidden()", "10"},
 		{"func (v r) hidden() int { return 100 * v.y }\nvar list []secret = []secret{a, r(b)}\nlist[1].hidden()", "400"},
 		{"var i any = a\n_, yes := i.(secret)\n_, no := i.(interface{ other() })\nfmt.Println(yes, no)", "true false"},
-		{"type e struct {\n\tp\n\t*r\n\tsecret\n\tn named\n}\nv := e{p{1, 2}, &r{3, 4}, b, \"n\"}\nfmt.Printf(\"%+v %d\", v.p, v.secret.hidden())", "{x:1 y:2} 9"},
+		{
+			"type e struct {\n\tp\n\t*r\n\tsecret\n\tn named\n}\nv := e{p{1, 2}, &r{3, 4}, b, \"n\"}\nfmt.Printf(\"%+v %d\", v.p, v.secret.hidden())", "{x:1 y:2} 9"},
 		{"v.p.x, v.n = 7, \"m\"\nw := v\nw.p.x + w.r.x + len(w.n)", "11"},
 		{"m := map[p]*p{{1, 2}: &a}\nm[p{1, 2}] == &a", "true"},
-		{"u := struct{ a, b int }{1, 2}\nfunc f(u struct{ a, b int }) int { return u.a + u.b }\nf(u) + f(struct{ a, b int }{3, 4})", "10"},
-		{"type tree[T any] struct {\n\tv    T\n\tl, r *tree[T]\n}\nfunc (t *tree[T]) sum(f func(T) int) int {\n\tif t == nil {\n\t\treturn 0\n\t}\n\treturn f(t.v) + t.l.sum(f) + t.r.sum(f)\n}\nroot := &tree[p]{v: p{1, 1}}", ""},
+		{
+			"u := struct{ a, b int }{1, 2}\nfunc f(u struct{ a, b int }) int { return u.a + u.b }\nf(u) + f(struct{ a, b int }{3, 4})", "10"},
+		{
+			"type tree[T any] struct {\n\tv    T\n\tl, r *tree[T]\n}\nfunc (t *tree[T]) sum(f func(T) int) int {\n\tif t == nil {\n\t\treturn 0\n\t}\n\treturn f(t.v) + t.l.sum(f) + t.r.sum(f)\n}\nroot := &tree[p]{v: p{1, 1}}", ""},
 		{"root.l = &tree[p]{v: p{2, 2}}\nroot.sum(p.hidden)", "3"},
-		{"func largest[T interface{ ~int | ~string }](list ...T) (m T) {\n\tfor _, v := range list {\n\t\tm = max(m, v)\n\t}\n\treturn m\n}\nlargest(3, 8, 5)", "8"},
+		{
+			"func largest[T interface{ ~int | ~string }](list ...T) (m T) {\n\tfor _, v := range list {\n\t\tm = max(m, v)\n\t}\n\treturn m\n}\nlargest(3, 8, 5)", "8"},
 		{"largest[named](\"a\", \"c\", v.n)", "m"},
 		{"switch x := i.(type) {\ncase r:\n\tfmt.Println(\"r\", x.x)\ncase p:\n\tfmt.Println(\"p\", x.x)\n}", "p 1"},
 		{"func local() any {\n\ttype t struct{ n int }\n\treturn t{1}\n}\nlocal() == local()", "true"},
-		{"func local2() any {\n\ttype t struct{ s string }\n\treturn t{\"x\"}\n}\nfmt.Printf(\"%+v %+v %T\", local(), local2(), local2())", "{n:1} {s:x} main.t"},
-		{"func (v *p) safely() (err error) {\n\tdefer v.catch(&err)\n\tpanic(\"caught\")\n}\nfunc (v *p) catch(err *error) {\n\tif r := recover(); r != nil {\n\t\t*err = fmt.Errorf(\"%v\", r)\n\t}\n}\nerr := a.safely()\nerr.Error()", "caught"},
+		{
+			"func local2() any {\n\ttype t struct{ s string }\n\treturn t{\"x\"}\n}\nfmt.Printf(\"%+v %+v %T\", local(), local2(), local2())", "{n:1} {s:x} main.t"},
+		{
+			"func (v *p) safely() (err error) {\n\tdefer v.catch(&err)\n\tpanic(\"caught\")\n}\nfunc (v *p) catch(err *error) {\n\tif r := recover(); r != nil {\n\t\t*err = fmt.Errorf(\"%v\", r)\n\t}\n}\nerr := a.safely()\nerr.Error()", "caught"},
 		{"const big = 1 << 100\nconst third = 1.0 / 3\nconst letter = 'x'\ntype days [big >> 97]int", ""},
 		{"fmt.Println(len(days{}), third*3 == 1, big>>98, string(letter), fmt.Sprintf(\"%T\", letter))", "8 true 4 x int32"},
 	} {
@@ -90,32 +100,39 @@ func TestDeclaredAgain(t *testing.T) {
 			{"type P struct{ x int `json:\"x\"` }\nq.P = P{7}\nfmt.Println(p, q, sum(), q.P == P{7})", "{1} {{7}} 8 true"},
 		},
 		"values in interfaces": {
-			{"type shape interface{ area() float64 }\ntype sq struct{ a float64 }\nfunc (s sq) area() float64 { return s.a * s.a }\nvar s shape = sq{2}\nall := []any{sq{3}, &sq{4}, \"x\"}", ""},
-			{"func (s sq) String() string { return fmt.Sprint(\"sq \", s.a) }\n_, ok := s.(sq)\n_, ok2 := all[1].(*sq)\nfmt.Println(ok, ok2, s, all[0])", "true true sq 2 sq 3"},
+			{
+				"type shape interface{ area() float64 }\ntype sq struct{ a float64 }\nfunc (s sq) area() float64 { return s.a * s.a }\nvar s shape = sq{2}\nall := []any{sq{3}, &sq{4}, \"x\"}", ""},
+			{
+				"func (s sq) String() string { return fmt.Sprint(\"sq \", s.a) }\n_, ok := s.(sq)\n_, ok2 := all[1].(*sq)\nfmt.Println(ok, ok2, s, all[0])", "true true sq 2 sq 3"},
 		},
 		"another layout": {
 			{"type P struct{ x int }\np := P{1}\nfunc get() int { return p.x }", ""},
-			{"type P struct{ x, y int }", "The new type has another layout, so these keep the old one and its values: p. To have the new one, declare them again."},
+			{"type P struct{ x, y int }",
+				"The new type has another layout, so these keep the old one and its values: p. To have the new one, declare them again."},
 			{"p.x + get()", "2"},
 			{"p := P{3, 4}\nget() + p.y", "7"},
 		},
 		"generic functions": {
-			{"func G[T any](v T) string { return fmt.Sprint(\"one \", v) }\nfunc call() string { return G(1) }\ncall()", "one 1"},
+			{"func G[T any](v T) string { return fmt.Sprint(\"one \", v) }\nfunc call() string { return G(1) }\ncall()",
+				"one 1"},
 			{"func G[T any](v T) string { return fmt.Sprintf(\"two %T\", v) }\ncall()", "two int"},
 		},
 		"another signature": {
 			{"func f(n int) int { return n }\nfunc g() any { return f(1) }\ng()", "1"},
 			{"func f(n float64) float64 { return n / 2 }\ng()", "0.5"},
-			{"func f(s string) string { return s }\nG := 1", "g still uses what was declared before, since it does not fit what is new (cannot use 1 (untyped int constant) as string value in argument to f): run its cell again."},
+			{"func f(s string) string { return s }\nG := 1",
+				"g still uses what was declared before, since it does not fit what is new (cannot use 1 (untyped int constant) as string value in argument to f): run its cell again."},
 			{"g()", "0.5"},
 		},
 		"constants": {
 			{"const n = 2\ntype A [n]int\nvar a A\nfunc f() int { return n * len(A{}) }\nf()", "4"},
-			{"const n = 3\nf()", "The new type has another layout, so these keep the old one and its values: a. To have the new one, declare them again.\n9"},
+			{"const n = 3\nf()",
+				"The new type has another layout, so these keep the old one and its values: a. To have the new one, declare them again.\n9"},
 		},
 		"an interface that grows": {
 			{"type I interface{ A() int }\ntype T int\nfunc (t T) A() int { return int(t) }\nvar i I = T(3)", ""},
-			{"type I interface {\n\tA() int\n\tB() int\n}", "The new type has another layout, so these keep the old one and its values: i. To have the new one, declare them again."},
+			{"type I interface {\n\tA() int\n\tB() int\n}",
+				"The new type has another layout, so these keep the old one and its values: i. To have the new one, declare them again."},
 			{"func (t T) B() int { return 10 * int(t) }\nvar j I = T(4)\nfmt.Println(i.A(), j.B())", "3 40"},
 		},
 	} {
@@ -134,8 +151,11 @@ func TestDeclaredAgain(t *testing.T) {
 // Whole programs run; what a cell cannot do is refused with a way out.
 func TestPrograms(t *testing.T) {
 	s := begin(t)
-	s.shows("package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n\tfmt.Println(\"hello\", len(os.Args) > 0)\n}", "hello true")
-	s.shows("// Package main greets.\npackage main\n\nimport \"fmt\"\n\nfunc init() { fmt.Println(\"first\", a) }\n\nvar a = b + 1\nvar b = f()\n\nfunc f() int { return 3 }\n\nfunc main() { fmt.Println(\"then\") }", "first 4\nthen")
+	s.shows(
+		"package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n\tfmt.Println(\"hello\", len(os.Args) > 0)\n}",
+		"hello true")
+	s.shows(
+		"// Package main greets.\npackage main\n\nimport \"fmt\"\n\nfunc init() { fmt.Println(\"first\", a) }\n\nvar a = b + 1\nvar b = f()\n\nfunc f() int { return 3 }\n\nfunc main() { fmt.Println(\"then\") }", "first 4\nthen")
 	s.shows("func init() { fmt.Println(\"one\") }\nfunc init() { fmt.Println(\"two\") }", "one\ntwo")
 	s.shows("a + f()", "7")
 	for code, want := range map[string]string{
@@ -354,7 +374,9 @@ func randomProgram(t *testing.T, r *rand.Rand, cells int) {
 		case 9:
 			do("slices.SortFunc(list, func(a, b T0) int { return a.area() - b.area() })\nlist = list[:len(list):len(list)]")
 		case 10:
-			do(fmt.Sprintf("any0, any1 = v0, &T1{n: %d}\nshapes = append(shapes, v0, v1)\nanon.t = v0\nanon.u = append(anon.u, *v1)", n))
+			do(
+				fmt.Sprintf(
+					"any0, any1 = v0, &T1{n: %d}\nshapes = append(shapes, v0, v1)\nanon.t = v0\nanon.u = append(anon.u, *v1)", n))
 		case 11:
 			do(fmt.Sprintf("callback = func(t T0) int { return t.area() + f%d(t.n) + %d }", k, n+1))
 		}

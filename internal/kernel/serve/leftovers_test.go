@@ -95,7 +95,8 @@ func TestDamagedHost(t *testing.T) {
 		s.notebook, err = newNotebook(hosts, k)
 		return s.notebook, err
 	})
-	if got, err := s.run("1 + 1"); err != nil || !strings.Contains(got, "is damaged: it has 4 bytes") || !strings.HasSuffix(got, "built again...\n2\n") {
+	if got, err := s.run("1 + 1"); err != nil || !strings.Contains(got, "is damaged: it has 4 bytes") ||
+		!strings.HasSuffix(got, "built again...\n2\n") {
 		t.Errorf("half a host: %q, %v", got, err)
 	}
 	if now, err := os.Stat(h.Program); err != nil || now.Size() != old.Size() {
@@ -109,10 +110,12 @@ func TestDamagedHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.run("toy.Figure2().Steps"); err == nil || !strings.Contains(err.Error(), "is damaged") || !strings.Contains(err.Error(), "%handover") {
+	if _, err := s.run("toy.Figure2().Steps"); err == nil || !strings.Contains(err.Error(), "is damaged") ||
+		!strings.Contains(err.Error(), "%handover") {
 		t.Errorf("half an archive: %v", err)
 	}
-	if got, err := s.run("%handover\ntoy.Figure2().Steps"); err != nil || !strings.HasSuffix(got, "\n1500\n") || strings.Count(got, "is damaged") != 1 {
+	if got, err := s.run("%handover\ntoy.Figure2().Steps"); err != nil || !strings.HasSuffix(got, "\n1500\n") ||
+		strings.Count(got, "is damaged") != 1 {
 		t.Errorf("then %q, %v", got, err)
 	}
 }

@@ -19,13 +19,16 @@ func (s *session) refused(code, want string) {
 // After a crash, what did not come back is named, and nobody reads zero in its place.
 func TestLost(t *testing.T) {
 	s := begin(t)
-	s.shows("rows := make([][]float64, 400000)\nfor i := range rows {\n\trows[i] = []float64{float64(i), 1}\n}\nscale := func(v float64) float64 { return 2 * v }\n"+
-		"steps := make(chan int, 3)\nn := 7\nvar zero int", "")
-	s.shows("func total() (sum float64) {\n\tfor _, r := range rows {\n\t\tsum += r[1]\n\t}\n\treturn sum\n}\nfunc twice() float64 { return 2 * total() }\n"+
-		"func load() { rows = [][]float64{{0, 5}} }\ntype T struct{}\nfunc (T) Rows() int { return len(rows) }", "")
+	s.shows(
+		"rows := make([][]float64, 400000)\nfor i := range rows {\n\trows[i] = []float64{float64(i), 1}\n}\nscale := func(v float64) float64 { return 2 * v }\n"+
+			"steps := make(chan int, 3)\nn := 7\nvar zero int", "")
+	s.shows(
+		"func total() (sum float64) {\n\tfor _, r := range rows {\n\t\tsum += r[1]\n\t}\n\treturn sum\n}\nfunc twice() float64 { return 2 * total() }\n"+
+			"func load() { rows = [][]float64{{0, 5}} }\ntype T struct{}\nfunc (T) Rows() int { return len(rows) }", "")
 	got, err := s.run("y := 1\nvar mu sync.Mutex\nmu.Unlock()")
 	const names = "These did not come along: mu, rows, scale, steps, y."
-	if err == nil || !strings.Contains(got, names) || !strings.Contains(got, "n") || !strings.Contains(got, ", as after In[2]: n.") {
+	if err == nil || !strings.Contains(got, names) || !strings.Contains(got, "n") ||
+		!strings.Contains(got, ", as after In[2]: n.") {
 		t.Errorf("the crash shows %q, %v; want %q", got, err, names)
 	}
 	const when = " lost when the process of the cells ended in In[3]: run In["

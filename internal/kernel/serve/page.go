@@ -46,7 +46,8 @@ func newBridge(connectionFile string, deliver func(address string, value any)) *
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	session := rand.Text()
 	html := "<script>" + strings.NewReplacer("KERNEL", kernel, "SESSION", session).Replace(script) + "</script>"
-	return &bridge{session: session, html: html, deliver: deliver, subscribed: map[string]bool{}, begun: map[string]bool{}, displays: map[string]bool{}}
+	return &bridge{session: session, html: html, deliver: deliver, subscribed: map[string]bool{}, begun: map[string]bool{},
+		displays: map[string]bool{}}
 }
 
 // forget forgets what a program has subscribed to that has ended.

@@ -30,7 +30,8 @@ func (s *session) displays(code string) (kinds, names []string) {
 func TestDisplays(t *testing.T) {
 	s := begin(t)
 	const update = "update_display_data"
-	if kinds, _ := s.displays("for range 2 {\n\tgonbui.UpdateHtml(\"a\", \"x\")\n}\ngonbui.UpdateHtml(\"b\", \"x\")"); !slices.Equal(kinds,
+	if kinds, _ := s.displays(
+		"for range 2 {\n\tgonbui.UpdateHtml(\"a\", \"x\")\n}\ngonbui.UpdateHtml(\"b\", \"x\")"); !slices.Equal(kinds,
 		[]string{"display_data", update, "display_data"}) {
 		t.Errorf("displays: %q", kinds)
 	}
@@ -87,11 +88,13 @@ func TestPage(t *testing.T) {
 // hears nothing.
 func TestNoPage(t *testing.T) {
 	s := begin(t)
-	got, err := s.run("heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\nfmt.Println(<-heard)")
+	got, err := s.run(
+		"heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\nfmt.Println(<-heard)")
 	if err != nil || !strings.HasSuffix(got, "\n0\n") {
 		t.Errorf("%q, %v", got, err)
 	}
-	got, err = s.run("comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nfmt.Println(len(heard))")
+	got, err = s.run(
+		"comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nfmt.Println(len(heard))")
 	if err != nil || !strings.HasSuffix(got, "0\n") {
 		t.Errorf("%q, %v", got, err)
 	}

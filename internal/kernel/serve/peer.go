@@ -100,7 +100,8 @@ func (s *server) listen() error {
 		p.send(frames...)
 	}
 	return errors.Join(s.accept(s.IOPub, zmq4.XPub, s.subscribe), s.accept(s.Stdin, zmq4.Router, s.receive),
-		s.accept(s.Control, zmq4.Router, s.receive), s.accept(s.Shell, zmq4.Router, s.receive), s.accept(s.Heartbeat, zmq4.Rep, heartbeat))
+		s.accept(s.Control, zmq4.Router, s.receive), s.accept(s.Shell, zmq4.Router, s.receive),
+		s.accept(s.Heartbeat, zmq4.Rep, heartbeat))
 }
 
 func (s *server) accept(port int, kind zmq4.SocketType, receive func(p *peer, frames [][]byte)) error {

@@ -20,7 +20,8 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-const greeting = "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+const greeting = "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" +
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
 // meets ends a handshake.
@@ -60,12 +61,14 @@ func TestAnnounced(t *testing.T) {
 	c, file, _ := start(t, newToy().open)
 	var before, after runtime.MemStats
 	for name, said := range map[string]string{
-		"30 GiB":                             greeting + meets("DEALER") + header(0, 30<<30),
-		"the largest number":                 greeting + meets("DEALER") + header(1, 1<<64-1),
-		"more than the first frame leaves":   greeting + meets("DEALER") + header(1, 1000) + strings.Repeat("x", 1000) + header(0, messageLimit-1000),
-		"a command":                          greeting + meets("DEALER") + header(4, 1<<30),
-		"a large handshake":                  greeting + header(4, 1<<20),
-		"empty frames without end":           greeting + meets("DEALER") + strings.Repeat("\x01\x00", messageLimit/frameCost+1),
+		"30 GiB":             greeting + meets("DEALER") + header(0, 30<<30),
+		"the largest number": greeting + meets("DEALER") + header(1, 1<<64-1),
+		"more than the first frame leaves": greeting + meets("DEALER") + header(1, 1000) + strings.Repeat("x",
+			1000) + header(0, messageLimit-1000),
+		"a command":         greeting + meets("DEALER") + header(4, 1<<30),
+		"a large handshake": greeting + header(4, 1<<20),
+		"empty frames without end": greeting + meets("DEALER") + strings.Repeat("\x01\x00",
+			messageLimit/frameCost+1),
 		"a large topic":                      greeting + meets("SUB") + header(0, 1<<20),
 		"a large heartbeat, after a request": greeting + meets("REQ") + "\x01\x00\x00\x04ping" + header(0, 1<<20),
 	} {
@@ -101,7 +104,8 @@ func TestArrivals(t *testing.T) {
 	for range arrivalLimit/len(part) + 1 {
 		held = append(held, knock(t, file, 1, greeting+meets("DEALER")+header(0, messageLimit-frameCost)+part))
 	}
-	if reply, out := c.run("print a" + strings.Repeat(" ", 20<<20)); reply.str("status") != "ok" || len(text(out, "stdout")) != 20<<20+2 {
+	if reply, out := c.run("print a" + strings.Repeat(" ", 20<<20)); reply.str("status") != "ok" ||
+		len(text(out, "stdout")) != 20<<20+2 {
 		t.Error("a large cell:", reply)
 	}
 	closed := 0
@@ -165,7 +169,8 @@ func subscriber(t *testing.T, s *server) (*peer, *zmq4.Conn) {
 	defer l.Close()
 	front, err1 := net.Dial("tcp", l.Addr().String())
 	kernel, err2 := l.Accept()
-	if err := errors.Join(err1, err2, front.(*net.TCPConn).SetReadBuffer(1<<16), kernel.(*net.TCPConn).SetWriteBuffer(1<<16)); err != nil {
+	if err := errors.Join(err1, err2, front.(*net.TCPConn).SetReadBuffer(1<<16),
+		kernel.(*net.TCPConn).SetWriteBuffer(1<<16)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { front.Close() })
@@ -253,7 +258,8 @@ func TestSubscribersThatDoNotRead(t *testing.T) {
 			s.published.mu.Lock()
 			defer s.published.mu.Unlock()
 			if n != c.n || !sorted || len(s.published.subscribers) != c.stillThere {
-				t.Errorf("%d of %d messages (in order: %t), %d subscribers; want %d", n, c.n, sorted, len(s.published.subscribers), c.stillThere)
+				t.Errorf("%d of %d messages (in order: %t), %d subscribers; want %d", n, c.n, sorted, len(s.published.subscribers),
+					c.stillThere)
 			}
 		})
 	}

@@ -47,7 +47,8 @@ func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p
 	}
 	toAsk, displays, toGive, replies := ends[1], ends[2], ends[5], ends[6]
 	cmd.ExtraFiles = []*os.File{ends[0], ends[3], ends[4], ends[7]} // from 3 on
-	cmd.Env = append(os.Environ(), marker+e.dir, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+"=/dev/fd/5")
+	cmd.Env = append(os.Environ(), marker+e.dir, protocol.GONB_PIPE_ENV+"=/dev/fd/4", protocol.GONB_PIPE_BACK_ENV+
+		"=/dev/fd/5")
 	drain, err := launch(cmd, e.text)
 	for _, f := range cmd.ExtraFiles {
 		f.Close()
@@ -66,7 +67,8 @@ func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p
 		ended(err)
 		errors.Join(p.calls.Close(), toGive.Close(), replies.Close(), displays.Close())
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("the new process of the cells does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second,
+		errors.New("the new process of the cells does not answer"))
 	defer cancel()
 	if err = p.call(ctx, "SetArgs", e.args, nil); err != nil { // answers when the host is ready
 		p.end()

@@ -48,7 +48,8 @@ func toyEnv(t *testing.T, interruptMode string) []string {
 // Jupyter's own tests of kernels, and its own clients.
 func TestJupyter(t *testing.T) {
 	t.Parallel()
-	for mode, tests := range map[string][]string{"message": nil, "signal": {"Clients.test_interrupt", "Clients.test_timeout_of_a_cell"}} {
+	for mode, tests := range map[string][]string{"message": nil,
+		"signal": {"Clients.test_interrupt", "Clients.test_timeout_of_a_cell"}} {
 		cmd := exec.Command(python(t), append([]string{"-c", conformance, "-v"}, tests...)...)
 		cmd.Env = append(toyEnv(t, mode), "KERNEL=toy")
 		out, err := cmd.CombinedOutput()

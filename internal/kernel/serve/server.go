@@ -174,7 +174,8 @@ func enter(do func() error) error {
 	err := recovered(do)
 	if p := (panicked{}); errors.As(err, &p) {
 		log.Printf("kernel: panic: %v\n%s", p.value, p.stack)
-		return fmt.Errorf("the kernel itself has failed at this, and goes on; please report it with the cell: panic: %v", p.value)
+		return fmt.Errorf("the kernel itself has failed at this, and goes on; please report it with the cell: panic: %v",
+			p.value)
 	}
 	return err
 }

@@ -45,7 +45,8 @@ func TestKernelInfo(t *testing.T) {
 	for _, m := range []msg{c.ask("kernel_info_request", fields{}), c.order("kernel_info_request", fields{})} {
 		features, _ := m.Content["supported_features"].([]any)
 		language, _ := m.Content["language_info"].(map[string]any)
-		if m.str("status") != "ok" || m.str("banner") == "" || language["name"] != "go" || !slices.Contains(features, any("kernel subshells")) {
+		if m.str("status") != "ok" || m.str("banner") == "" || language["name"] != "go" ||
+			!slices.Contains(features, any("kernel subshells")) {
 			t.Errorf("kernel_info_reply %+v", m)
 		}
 	}
@@ -103,7 +104,8 @@ func TestRichOutput(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
 	_, out := c.run("value 5\npicture p\nupdate p")
 	result, picture, update := out[1].Content, out[2].Content, out[3].Content
-	if want := (fields{"text/plain": "5", "image/png": "cG5n", "text/html": "<b>", "audio/wav": "d2F2"}); !reflect.DeepEqual(result["data"], want) {
+	if want := (fields{"text/plain": "5", "image/png": "cG5n", "text/html": "<b>",
+		"audio/wav": "d2F2"}); !reflect.DeepEqual(result["data"], want) {
 		t.Errorf("data %v, want %v", result["data"], want)
 	}
 	if result["execution_count"] != 1. {
@@ -152,7 +154,8 @@ func TestPanicInARequest(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
 	for range 2 {
 		reply, out := c.run("panic its own")
-		if reply.str("status") != "error" || !strings.Contains(reply.str("evalue"), "panic: its own") || len(out) != 2 || out[1].Type != "error" {
+		if reply.str("status") != "error" || !strings.Contains(reply.str("evalue"), "panic: its own") || len(out) != 2 ||
+			out[1].Type != "error" {
 			t.Errorf("a cell: %v, %v", reply, out)
 		}
 		for _, kind := range []string{"complete_request", "inspect_request"} {
@@ -229,17 +232,20 @@ func TestCursors(t *testing.T) {
 	} {
 		m := c.ask("complete_request", fields{"code": test.code, "cursor_pos": test.cursor})
 		matches, _ := m.Content["matches"].([]any)
-		if m.Content["cursor_start"] != test.start || m.Content["cursor_end"] != test.end || len(matches) != 1 || matches[0] != test.match {
+		if m.Content["cursor_start"] != test.start || m.Content["cursor_end"] != test.end || len(matches) != 1 ||
+			matches[0] != test.match {
 			t.Errorf("%q at %v: %v", test.code, test.cursor, m.Content)
 		}
 	}
 	if m := c.ask("complete_request", fields{"code": "bad", "cursor_pos": 1}); m.str("status") != "error" {
 		t.Error(m.Content)
 	}
-	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 1}); m.Content["found"] != true || m.Content["data"].(fields)["text/plain"] != "é" {
+	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 1}); m.Content["found"] != true ||
+		m.Content["data"].(fields)["text/plain"] != "é" {
 		t.Error(m.Content)
 	}
-	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 0}); m.Content["found"] != false || m.str("status") != "ok" {
+	if m := c.ask("inspect_request", fields{"code": "é", "cursor_pos": 0}); m.Content["found"] != false ||
+		m.str("status") != "ok" {
 		t.Error(m.Content)
 	}
 }
@@ -330,7 +336,8 @@ func TestInput(t *testing.T) {
 	}{{"ask name?", "name?", false}, {"password ", "", true}} {
 		id := c.cell(test.code)
 		q := c.next(c.questions)
-		if q.Type != "input_request" || q.Parent != id || q.str("prompt") != test.prompt || q.Content["password"] != test.password {
+		if q.Type != "input_request" || q.Parent != id || q.str("prompt") != test.prompt ||
+			q.Content["password"] != test.password {
 			t.Errorf("question %+v", q)
 		}
 		other.send(other.stdin, "input_reply", "", fields{"value": "wrong"})
@@ -395,7 +402,8 @@ func TestHistory(t *testing.T) {
 		{fields{"hist_access_type": "tail", "n": 2}, `[[1,3,"print é"],[1,4,"value 1"]]`},
 		{fields{"hist_access_type": "tail", "n": 1, "output": true}, `[[1,4,["value 1",null]]]`},
 		{fields{"hist_access_type": "tail", "n": -1}, `[]`},
-		{fields{"hist_access_type": "range", "session": 0}, `[[1,1,"value 1"],[1,2,"value 2\n"],[1,3,"print é"],[1,4,"value 1"]]`},
+		{fields{"hist_access_type": "range", "session": 0},
+			`[[1,1,"value 1"],[1,2,"value 2\n"],[1,3,"print é"],[1,4,"value 1"]]`},
 	} {
 		got, _ := json.Marshal(c.ask("history_request", test.content).Content["history"])
 		if string(got) != test.want {
@@ -435,7 +443,8 @@ func TestWrongMessages(t *testing.T) {
 		f[1] = []byte(sign(f[2:6]))
 		return f
 	}
-	for _, f := range [][][]byte{forged, unsigned, good[:4], good[1:], {nil}, {[]byte("<IDS|MSG>")}, signed(2, "{"), signed(2, "[]"), signed(2, "{}")} {
+	for _, f := range [][][]byte{forged, unsigned, good[:4], good[1:], {nil}, {[]byte("<IDS|MSG>")}, signed(2, "{"),
+		signed(2, "[]"), signed(2, "{}")} {
 		for _, s := range []zmq4.Socket{c.shell, c.control, c.stdin} {
 			if err := s.SendMulti(zmq4.NewMsgFrom(f...)); err != nil {
 				t.Fatal(err)

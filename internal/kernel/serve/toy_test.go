@@ -59,11 +59,15 @@ func (t *toy) run(ctx context.Context, r *request, command, rest string) error {
 			r.stream("stdout", text)
 		}
 	case "value":
-		r.display("execute_result", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>", "audio/wav": []byte("wav")}})
+		r.display("execute_result", &protocol.DisplayData{
+			Data: map[protocol.MIMEType]any{"text/plain": rest, "image/png": []byte("png"), "text/html": "<b>",
+				"audio/wav": []byte("wav")}})
 	case "picture":
-		r.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"image/png": []byte("png")}, DisplayID: rest})
+		r.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"image/png": []byte("png")},
+			DisplayID: rest})
 	case "update":
-		r.display("update_display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": "new"}, DisplayID: rest})
+		r.display("update_display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"text/plain": "new"},
+			DisplayID: rest})
 	case "nan":
 		zero := 0.0
 		r.display("display_data", &protocol.DisplayData{Data: map[protocol.MIMEType]any{"application/json": zero / zero}})

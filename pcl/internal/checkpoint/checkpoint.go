@@ -1,6 +1,6 @@
-// Package checkpoint writes and reads the files in which a run is saved. A file holds a state in JSON and named
-// arrays of float32, and ends with a checksum of everything before it, so that a damaged file is recognised
-// before any of it is used.
+// Package checkpoint writes and reads the files in which a run is saved. A file holds a state in
+// JSON and named arrays of float32, and ends with a checksum of everything before it, so that a
+// damaged file is recognised before any of it is used.
 //
 //	"PCLCKPT1" · length of header (uint64) · header (JSON) · arrays · SHA-256
 //

@@ -73,7 +73,8 @@ func parsed(t testing.TB, state []byte) (value any) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, f := range []content{small(), {state: json.RawMessage(`null`)}, {state: json.RawMessage(`[]`), arrays: map[string][]float32{"big": make([]float32, 100000)}}} {
+	for _, f := range []content{small(), {state: json.RawMessage(`null`)},
+		{state: json.RawMessage(`[]`), arrays: map[string][]float32{"big": make([]float32, 100000)}}} {
 		got := must.Get(read(saved(t, f)))(t)
 		same(t, got, f)
 	}

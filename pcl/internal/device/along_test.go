@@ -13,8 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestPixelsAlong compares with the gradient of a gradient, which the operations of an MLP have, for a direction of which the
-// classifier is left out, and with all of it left out. A direction that is computed from x, as ∇θℓ(x)−D is, counts as constant.
+// TestPixelsAlong compares with the gradient of a gradient, which the operations of an MLP have,
+// for a direction of which the classifier is left out, and with all of it left out. A direction
+// that is computed from x, as ∇θℓ(x)−D is, counts as constant.
 func TestPixelsAlong(t *testing.T) {
 	const size, inputs, outputs = 5, 6, 5
 	net := must.Get(model.NewMLP(inputs, []int{7, 4}, outputs))(t)

@@ -6,9 +6,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// cosines returns the cosine of the angle between each sample's features [B,F] and each output's weights, which are
-// the columns of [F,C]. They are the scores [B,C] of an angular classifier (docs/method.md §5.5). If frobenius is
-// true, the weights are divided by the norm of the whole matrix instead of the norm of their column.
+// cosines returns the cosine of the angle between each sample's features [B,F] and each output's
+// weights, which are the columns of [F,C]. They are the scores [B,C] of an angular classifier
+// (docs/method.md §5.5). If frobenius is true, the weights are divided by the norm of the whole
+// matrix instead of the norm of their column.
 func cosines(features, weights model.Dual, frobenius bool) model.Dual {
 	axes := []int{0}
 	if frobenius {
@@ -37,15 +38,16 @@ func unit(x model.Dual, axes ...int) model.Dual {
 	})
 }
 
-// margins are angles, in radians, that are added to a sample's angles before the softmax: Class to the angle of the
-// right class, and Task to the angles of all outputs of the sample's task, [TaskLo,TaskHi) (int32 [B]).
+// margins are angles, in radians, that are added to a sample's angles before the softmax: Class to
+// the angle of the right class, and Task to the angles of all outputs of the sample's task,
+// [TaskLo,TaskHi) (int32 [B]).
 type margins struct {
 	Class, Task    float64
 	TaskLo, TaskHi *graph.Node
 }
 
-// withMargins turns the cosines [B,C] of angles φ into cos(φ+m) = cosφ·cos m − sinφ·sin m, where m is the sum of the
-// margins. An angle that would become larger than π becomes π.
+// withMargins turns the cosines [B,C] of angles φ into cos(φ+m) = cosφ·cos m − sinφ·sin m, where m
+// is the sum of the margins. An angle that would become larger than π becomes π.
 func withMargins(cosines model.Dual, label *graph.Node, m margins) model.Dual {
 	x := cosines.Value
 	right := graph.OneHot(label, x.Shape().Dimensions[1], x.DType())

@@ -1,6 +1,6 @@
-// Package device is what a learner computes on its device: batches, gradients and their Gram matrix, updates, predictions and
-// edits. Programs are functions from graph nodes to graph nodes. It does not know what steps or streams are. Begin with [Batch]
-// and [Trainer.Gradients].
+// Package device is what a learner computes on its device: batches, gradients and their Gram
+// matrix, updates, predictions and edits. Programs are functions from graph nodes to graph nodes.
+// It does not know what steps or streams are. Begin with [Batch] and [Trainer.Gradients].
 package device
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Batch is one batch in host memory. It always has the size for which the programs were compiled; samples that
-// are missing are filled with padding, which does not count.
+// Batch is one batch in host memory. It always has the size for which the programs were compiled;
+// samples that are missing are filled with padding, which does not count.
 type Batch struct {
 	data.Batch
 	Task      []int     // the task of each sample; in batches from the memory they differ
@@ -33,8 +33,8 @@ type Batch struct {
 	Ahead  compute.Buffer    // otherwise: a copy of X that was sent to the device in advance
 }
 
-// Target is what should be predicted for a sample: an output, those that compete with it, from Lo to below Hi, and the range of
-// the outputs of its task.
+// Target is what should be predicted for a sample: an output, those that compete with it, from Lo
+// to below Hi, and the range of the outputs of its task.
 type Target struct{ Output, Lo, Hi, TaskLo, TaskHi int32 }
 
 // NewBatch returns an empty batch, which the caller must free.
@@ -43,7 +43,8 @@ func (p *Set) NewBatch() (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{Batch: data.Batch{X: x, Class: make([]int, p.Batch)}, Task: make([]int, p.Batch), device: [2]compute.Buffer{onX}}
+	b := &Batch{Batch: data.Batch{X: x, Class: make([]int, p.Batch)}, Task: make([]int, p.Batch),
+		device: [2]compute.Buffer{onX}}
 	if b.Targets, b.device[1], err = program.Shared[int32](p.Backend, targetRows, p.Batch); err != nil {
 		b.Free()
 		return nil, err
@@ -73,7 +74,8 @@ func (b *Batch) on(client compute.Backend) bool {
 	return b.device[0] == nil || b.device[0].Backend() == client
 }
 
-// Send copies the pixels to a device of its own memory in advance, so that the step that needs them does not have to wait.
+// Send copies the pixels to a device of its own memory in advance, so that the step that needs them
+// does not have to wait.
 func (b *Batch) Send(backend compute.Backend) error {
 	if b.device[0] == nil {
 		b.pad()
@@ -84,8 +86,8 @@ func (b *Batch) Send(backend compute.Backend) error {
 	return nil
 }
 
-// pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
-// may be for a sample of zeros, that does not keep it out of the loss.
+// pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is
+// infinite or NaN, as it may be for a sample of zeros, that does not keep it out of the loss.
 func (b *Batch) pad() {
 	if b.N == 0 { // nothing to copy
 		clear(b.X)
@@ -112,7 +114,8 @@ func (b *Batch) Items() []memory.Item {
 	return out
 }
 
-// Gather fills the batch with samples, of which there may be at most as many as the batch has room for.
+// Gather fills the batch with samples, of which there may be at most as many as the batch has room
+// for.
 func (b *Batch) Gather(samples []memory.Item) {
 	width := len(b.X) / len(b.Class)
 	b.Empty()
@@ -126,7 +129,8 @@ func (b *Batch) Gather(samples []memory.Item) {
 	}
 }
 
-// Without fills the batch with the samples of another one, or of itself, but for those in some places, which are in order.
+// Without fills the batch with the samples of another one, or of itself, but for those in some
+// places, which are in order.
 func (b *Batch) Without(from *Batch, places []int) {
 	width, n, repeat := len(b.X)/len(b.Class), 0, from.Repeat
 	stored := b.stored[:0]
@@ -145,7 +149,8 @@ func (b *Batch) Without(from *Batch, places []int) {
 	b.N, b.Repeat, b.stored = n, repeat, stored
 }
 
-// Aim sets the targets, and clears the reference values of a loss that has any, but for those that are stored with the samples.
+// Aim sets the targets, and clears the reference values of a loss that has any, but for those that
+// are stored with the samples.
 func (b *Batch) Aim(target func(task, class int) (Target, error), l rehearsal.Loss, outputs int) error {
 	b.pad()
 	for i := range b.Class {
@@ -177,8 +182,9 @@ func (b *Batch) Aim(target func(task, class int) (Target, error), l rehearsal.Lo
 	return nil
 }
 
-// inputs returns what a program takes of the batch: its values, the targets and, for a loss that compares outputs with them, the
-// reference values. What the device does not read where it is gets copied for each call.
+// inputs returns what a program takes of the batch: its values, the targets and, for a loss that
+// compares outputs with them, the reference values. What the device does not read where it is gets
+// copied for each call.
 func (b *Batch) inputs(l rehearsal.Loss) []any {
 	in := []any{b.X, b.Targets, nil}
 	switch {
@@ -193,7 +199,8 @@ func (b *Batch) inputs(l rehearsal.Loss) []any {
 	return in
 }
 
-// Take fills the batch with samples of a task. Their slices may be those of the batch; others are copied.
+// Take fills the batch with samples of a task. Their slices may be those of the batch; others are
+// copied.
 func (b *Batch) Take(task int, given data.Batch) {
 	width := len(b.X) / len(b.Class)
 	if &given.X[0] != &b.X[0] {

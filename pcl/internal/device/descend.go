@@ -39,8 +39,8 @@ func (p *Set) step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer
 }
 
 // adam makes the steps of Adam on the host, on all cores, in memory that the device shares with it.
-// The results are, to the bit, those of the program that XLA makes of [Set.update], which takes one core, and on its way
-// there and back as long again as for its work.
+// The results are, to the bit, those of the program that XLA makes of [Set.update], which takes one
+// core, and on its way there and back as long again as for its work.
 type adam struct {
 	shared  int
 	vectors []compute.Buffer // in memory that the device shares with the host
@@ -50,7 +50,8 @@ type adam struct {
 	decay   float32 // λ
 }
 
-// adamScalars are γ and the two bias corrections, which change from step to step, β₁, 1−β₁, β₂, 1−β₂, ε, and γλ.
+// adamScalars are γ and the two bias corrections, which change from step to step, β₁, 1−β₁, β₂,
+// 1−β₂, ε, and γλ.
 type adamScalars [9]float32
 
 // onHost says that the functions in assembly have the bits of the set's programs.
@@ -62,7 +63,8 @@ func descends(s *Set) bool {
 	return ok && onHost(s)
 }
 
-// adamOf returns the settings, defaults filled in, of an optimiser that makes Adam's steps, scheduled or not.
+// adamOf returns the settings, defaults filled in, of an optimiser that makes Adam's steps,
+// scheduled or not.
 func adamOf(o optim.Optimizer) (optim.Adam, bool) {
 	if s, ok := o.(optim.Scheduled); ok {
 		return adamOf(s.Optimizer)
@@ -103,7 +105,8 @@ func (a *adam) onHost(vectors []*compute.Buffer) ([][]float32, error) {
 	return a.values, nil
 }
 
-// step changes θ and its moments by a step along d. If d is not finite it changes nothing, and returns ∞.
+// step changes θ and its moments by a step along d. If d is not finite it changes nothing, and
+// returns ∞.
 func (a *adam) step(state [][]float32, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
 	norm2, private, err := direction(a.d, a.shared, w, rows)
 	if err != nil {
@@ -138,8 +141,8 @@ func (a *adam) some(state [][]float32, from, to int) {
 	}
 }
 
-// direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the private ones. It returns the
-// squared length of both.
+// direction sets d to Σ wᵢ·rowsᵢ over the shared parameters, and to the sum of the rows over the
+// private ones. It returns the squared length of both.
 func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (norm2, private float64, err error) {
 	weights, j := single(w), make([][]float32, len(rows))
 	for i, b := range rows {
@@ -156,8 +159,9 @@ func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (nor
 
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 
-// combine sets some entries of d to Σ wᵢ·rowsᵢ, and returns the sum of their squares, added up as XLA does: in float32 those of
-// every 64th entry, by windows, then these sums and the squares of the last few entries in float64.
+// combine sets some entries of d to Σ wᵢ·rowsᵢ, and returns the sum of their squares, added up as
+// XLA does: in float32 those of every 64th entry, by windows, then these sums and the squares of
+// the last few entries in float64.
 func combine(d, w []float32, rows [][]float32, from, to int) float64 {
 	lines := windows((to - from) / 64)
 	columns, equal := make([][64]float32, len(lines)), ones(window)

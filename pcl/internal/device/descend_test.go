@@ -17,7 +17,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// TestDescent: a step on the host changes the same bits as XLA's program, also where numbers are 0, nearly so, or infinite.
+// TestDescent: a step on the host changes the same bits as XLA's program, also where numbers are 0,
+// nearly so, or infinite.
 func TestDescent(t *testing.T) {
 	b := pcltest.Backend(t, backend.XLACPU)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -68,7 +69,8 @@ func sameStep(t *testing.T, set *Set, k int, r *rand.Rand, scale float64) {
 		out := must.Get(must.Get(set.update(k))(t).Call(&on[0], &on[1], &on[2], single(w), scalars, gradients))(t)
 		on = out[:3]
 		want := slices.Clone(must.Get(program.Read[float64](out[3], 1))(t))[0]
-		if got := must.Get(newAdam(set).step(state, w, gradients, scalars))(t); got != want || math.IsInf(got, 0) != (scale > 1) {
+		if got := must.Get(newAdam(set).step(state, w, gradients, scalars))(t); got != want ||
+			math.IsInf(got, 0) != (scale > 1) {
 			t.Errorf("‖d‖² = %v, want %v", got, want)
 		}
 		for i, x := range state {

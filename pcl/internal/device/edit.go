@@ -10,9 +10,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Edit returns, of memory editing (docs/method.md §3.2), ∇φ of each sample and ‖v‖². Only the entries of v that belong to the
-// backbone count. Samples that are edited one by one have no statistics of their own.
-func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradients [][]float32, square float64, err error) {
+// Edit returns, of memory editing (docs/method.md §3.2), ∇φ of each sample and ‖v‖². Only the
+// entries of v that belong to the backbone count. Samples that are edited one by one have no
+// statistics of their own.
+func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradients [][]float32, square float64,
+	err error) {
 	edit, err := p.edit(at.Running != nil, l)
 	if err != nil {
 		return nil, 0, err
@@ -32,7 +34,8 @@ func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradien
 	return gradients, read[0], nil
 }
 
-// edit returns the program (θ, v, values, targets[, reference][, running statistics]) → (∇φ [B, inputs], ‖v‖²).
+// edit returns the program (θ, v, values, targets[, reference][, running statistics]) → (∇φ [B,
+// inputs], ‖v‖²).
 func (p *Set) edit(running bool, l rehearsal.Loss) (*program.Program, error) {
 	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}
 	return p.onBatch(key, more, func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node {

@@ -8,7 +8,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// goals say what a batch of B samples should predict, and which outputs compete. All nodes are int32 [B].
+// goals say what a batch of B samples should predict, and which outputs compete. All nodes are
+// int32 [B].
 type goals struct {
 	Label  *graph.Node // the output of the right class
 	Lo, Hi *graph.Node // the outputs in [Lo,Hi) compete, all others have probability 0
@@ -26,7 +27,8 @@ func allowed(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.LogicalAnd(atLeast, below)
 }
 
-// competing is the logits of the outputs that compete, with −1e30 in place of the others. It has no tangent.
+// competing is the logits of the outputs that compete, with −1e30 in place of the others. It has no
+// tangent.
 func competing(logits model.Dual, t goals) model.Dual {
 	return model.Dual{Value: mask(logits.Value, t.Lo, t.Hi)}
 }
@@ -37,8 +39,8 @@ func mask(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.Where(allowed(logits, lo, hi), logits, low)
 }
 
-// crossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B]
-// (docs/protocol.md §2.1).
+// crossEntropies returns the softmax cross-entropy of each sample over the outputs that compete,
+// [B] (docs/protocol.md §2.1).
 func crossEntropies(logits model.Dual, t goals) model.Dual {
 	z := mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())

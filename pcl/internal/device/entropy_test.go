@@ -15,10 +15,12 @@ import (
 
 // crossEntropy returns the loss of logits [B,C], its gradient, its tangent along v, and the
 // predictions, all computed in the given type.
-func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, lo, hi []int32, weight []float64) (loss float64, gradient []float64, tangent float64, best []float64) {
+func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, lo, hi []int32,
+	weight []float64) (loss float64, gradient []float64, tangent float64, best []float64) {
 	t.Helper()
 	b := len(label)
-	in := []*tensors.Tensor{floats(logits, b, len(logits)/b), floats(v, b, len(logits)/b), ints(label...), ints(lo...), ints(hi...), floats(weight, b)}
+	in := []*tensors.Tensor{floats(logits, b, len(logits)/b), floats(v, b, len(logits)/b), ints(label...), ints(lo...),
+		ints(hi...), floats(weight, b)}
 	out := run(t, in, func(n []*graph.Node) []*graph.Node {
 		for _, i := range []int{0, 1, 5} {
 			n[i] = graph.ConvertDType(n[i], dtype)
@@ -34,7 +36,8 @@ func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, 
 func TestMaskedOutputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	label, lo, hi := []int32{0, 2, 3, 1}, []int32{0, 2, 1, 1}, []int32{4, 4, 4, 3}
-	_, g, _, predicted := crossEntropy(t, dtypes.Float64, []float64{3, -2, 8, 1, 0, 5, -7, 4, 2, 2, -9, 6, -1, 4, 3, -5}, pcltest.Normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
+	_, g, _, predicted := crossEntropy(t, dtypes.Float64, []float64{3, -2, 8, 1, 0, 5, -7, 4, 2, 2, -9, 6, -1, 4, 3, -5},
+		pcltest.Normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
 	for b := range 4 {
 		sum := 0.0
 		for c := range int32(4) {
@@ -57,8 +60,10 @@ func TestMaskedOutputs(t *testing.T) {
 func TestPadding(t *testing.T) {
 	short := []float64{1, 2, -1, 0, .5, 3}
 	v := []float64{.1, -.2, .3, .4, .5, -.6}
-	want, wantG, wantT, _ := crossEntropy(t, dtypes.Float64, short, v, []int32{1, 0}, []int32{0, 0}, []int32{3, 2}, []float64{.5, .5})
-	got, gotG, gotT, _ := crossEntropy(t, dtypes.Float64, append(short, 1e20, -1e20, 7), append(v, 1, 2, 3), []int32{1, 0, 0}, []int32{0, 0, 0}, []int32{3, 2, 1}, []float64{.5, .5, 0})
+	want, wantG, wantT, _ := crossEntropy(t, dtypes.Float64, short, v, []int32{1, 0}, []int32{0, 0}, []int32{3, 2},
+		[]float64{.5, .5})
+	got, gotG, gotT, _ := crossEntropy(t, dtypes.Float64, append(short, 1e20, -1e20, 7), append(v, 1, 2, 3),
+		[]int32{1, 0, 0}, []int32{0, 0, 0}, []int32{3, 2, 1}, []float64{.5, .5, 0})
 	if got != want || gotT != wantT {
 		t.Errorf("loss %g, tangent %g; without padding %g, %g", got, gotT, want, wantT)
 	}
@@ -69,7 +74,8 @@ func TestPadding(t *testing.T) {
 func TestHugeLogits(t *testing.T) {
 	for _, size := range []float64{90, 1e4, 1e20} {
 		for label := range int32(3) {
-			loss, g, tangent, _ := crossEntropy(t, dtypes.Float32, []float64{size, -size, 0, size}, []float64{1, 2, 3, 4}, []int32{label}, []int32{0}, []int32{3}, []float64{1})
+			loss, g, tangent, _ := crossEntropy(t, dtypes.Float32, []float64{size, -size, 0, size}, []float64{1, 2, 3, 4},
+				[]int32{label}, []int32{0}, []int32{3}, []float64{1})
 			want := []float64{0, 2 * size, size}[label]
 			if math.Abs(loss-want) > 1e-6*size {
 				t.Errorf("logits of ±%g, label %d: loss %g, want %g", size, label, loss, want)

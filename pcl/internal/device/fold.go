@@ -16,10 +16,11 @@ func mostRows(s *Set) int {
 	return maxRows
 }
 
-// fold replaces weighted gradients by their sum, with weight 1, if there are more than [mostRows]. sum is that buffer, which must
-// be freed; nil if there are fewer. They are added up in their order, so that the result is, to the bit, that of a program which
-// takes all of them.
-func (p *Set) fold(w []float64, rows []compute.Buffer) (weights []float32, of []compute.Buffer, sum compute.Buffer, err error) {
+// fold replaces weighted gradients by their sum, with weight 1, if there are more than [mostRows].
+// sum is that buffer, which must be freed; nil if there are fewer. They are added up in their
+// order, so that the result is, to the bit, that of a program which takes all of them.
+func (p *Set) fold(w []float64, rows []compute.Buffer) (weights []float32, of []compute.Buffer, sum compute.Buffer,
+	err error) {
 	if len(rows) <= mostRows(p) {
 		return single(w), rows, nil, nil
 	}
@@ -38,8 +39,8 @@ func (p *Set) fold(w []float64, rows []compute.Buffer) (weights []float32, of []
 	return []float32{1}, []compute.Buffer{sum}, sum, nil
 }
 
-// addUp adds rows up on the device, by programs of a fixed number of rows: where there are fewer, the first one fills them up,
-// with weight 0.
+// addUp adds rows up on the device, by programs of a fixed number of rows: where there are fewer,
+// the first one fills them up, with weight 0.
 func (p *Set) addUp(w []float64, rows []compute.Buffer) (sum compute.Buffer, err error) {
 	for at := 0; at < len(rows); at += maxRows {
 		shared, private := make([]float32, maxRows), make([]float32, maxRows)

@@ -49,7 +49,8 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*Set, []*Row, []float64)
 	return set, rows, w
 }
 
-// TestFold: an update of many rows is, to the bit, that of the program which takes all of them at once.
+// TestFold: an update of many rows is, to the bit, that of the program which takes all of them at
+// once.
 func TestFold(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, k := range []int{1, 13, 50} {
@@ -77,7 +78,8 @@ func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float
 	theta := onDevice(t, set, make([]float32, set.total()))
 	out := must.Get(must.Get(set.update(len(rows)))(t).Call(&theta, w, set.Optimizer.Scalars(1), rows))(t)
 	defer program.Free(out...)
-	return append(slices.Clone(must.Get(program.Read[float32](out[0], set.total()))(t)), float32(must.Get(program.Read[float64](out[1], 1))(t)[0]))
+	return append(slices.Clone(must.Get(program.Read[float32](out[0], set.total()))(t)),
+		float32(must.Get(program.Read[float64](out[1], 1))(t)[0]))
 }
 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.

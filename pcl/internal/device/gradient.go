@@ -9,15 +9,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Row is one row of a step: a batch, the loss that it is trained on, and the gradient of that loss, with what the host has read of
-// it. The gradient must be freed.
+// Row is one row of a step: a batch, the loss that it is trained on, and the gradient of that loss,
+// with what the host has read of it. The gradient must be freed.
 type Row struct {
 	Batch *Batch // nil for a row that was given
 	Loss  rehearsal.Loss
 
 	Flat   compute.Buffer    // the gradient [parameters]; nil until it is computed
 	Halves [2]compute.Buffer // the gradients of the two halves of the batch, if they were asked for
-	// loss, a scalar, and the statistics of the batch, if the model has any, are buffers or, of a row that was given, values.
+	// loss, a scalar, and the statistics of the batch, if the model has any, are buffers or, of a
+	// row that was given, values.
 	loss, statistics any
 
 	// The following are set when the gradient has been read.
@@ -38,8 +39,8 @@ func (r *Row) Free() {
 	*r = Row{Batch: r.Batch, Loss: r.Loss}
 }
 
-// differentiate computes the gradients of rows with one loss at θ, or at its [parts], and those of the two halves of each batch if
-// asked for.
+// differentiate computes the gradients of rows with one loss at θ, or at its [parts], and those of
+// the two halves of each batch if asked for.
 func (p *Set) differentiate(theta []compute.Buffer, halves bool, rows ...*Row) error {
 	in, l := []any{theta}, rows[0].Loss
 	for _, r := range rows {
@@ -70,7 +71,8 @@ func (p *Set) differentiate(theta []compute.Buffer, halves bool, rows ...*Row) e
 	return nil
 }
 
-// differentiateHalves computes the gradients on the two halves of a batch. A single sample belongs to both.
+// differentiateHalves computes the gradients on the two halves of a batch. A single sample belongs
+// to both.
 func (p *Set) differentiateHalves(theta []compute.Buffer, r *Row) error {
 	counts, n := r.Batch.Counts, r.Batch.N
 	kept := slices.Clone(counts)
@@ -91,8 +93,8 @@ func (p *Set) differentiateHalves(theta []compute.Buffer, r *Row) error {
 	return nil
 }
 
-// Given returns a row of a loss and its gradient [parameters] that were computed on the host as if they were those of a batch.
-// The batch's statistics are zeros, which must not be used.
+// Given returns a row of a loss and its gradient [parameters] that were computed on the host as if
+// they were those of a batch. The batch's statistics are zeros, which must not be used.
 func (p *Set) Given(loss float64, flat []float32) (Row, error) {
 	onDevice, err := program.ToDevice(p.Backend, flat, len(flat))
 	if err != nil {

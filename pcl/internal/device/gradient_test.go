@@ -15,7 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// TestDifferentiateTogether: gradients have the same bits, alone at θ, alone at its parts, and together.
+// TestDifferentiateTogether: gradients have the same bits, alone at θ, alone at its parts, and
+// together.
 func TestDifferentiateTogether(t *testing.T) {
 	const size, inputs, outputs = 32, 784, 62
 	b := pcltest.Backend(t, backend.XLACPU)
@@ -41,7 +42,8 @@ func TestDifferentiateTogether(t *testing.T) {
 	}
 	must.Do(t, set.differentiate(apart, false, together...))
 	values := func(r *Row) []float32 {
-		return append(slices.Clone(must.Get(program.Read[float32](r.Flat, set.total()))(t)), must.Get(onTheHost(r.loss, 1))(t)...)
+		return append(slices.Clone(must.Get(program.Read[float32](r.Flat, set.total()))(t)),
+			must.Get(onTheHost(r.loss, 1))(t)...)
 	}
 	for i, row := range together {
 		for _, at := range [][]compute.Buffer{theta, apart} {

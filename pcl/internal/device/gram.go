@@ -10,9 +10,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Products says which products of the rows' gradients are needed besides their losses and statistics.
+// Products says which products of the rows' gradients are needed besides their losses and
+// statistics.
 type Products struct {
-	Norms  bool // the diagonal of the Gram matrix M = JJᵀ over the shared parameters, which shows the rows that are not finite
+	// the diagonal of the Gram matrix M = JJᵀ over the shared parameters, which shows the rows that
+	// are not finite
+	Norms  bool
 	Gram   bool // all of M
 	Halves bool // the gradients of the two halves of each batch, for products between these
 }
@@ -50,8 +53,8 @@ func (a Products) entries(k int) (n int) {
 	return n
 }
 
-// matrix makes a symmetric k×k matrix of the entries, which are listed row by row. Entries that were not asked
-// for are 0.
+// matrix makes a symmetric k×k matrix of the entries, which are listed row by row. Entries that
+// were not asked for are 0.
 func (a Products) matrix(entries []float64, k int) []float64 {
 	m := make([]float64, k*k)
 	for i, n := 0, 0; i < k; i++ {
@@ -63,10 +66,10 @@ func (a Products) matrix(entries []float64, k int) []float64 {
 	return m
 }
 
-// readout returns the program (K losses[, K statistics][, K flat gradients]) → everything that the host needs of
-// these rows, in one vector of float64. It holds the losses, the statistics and, if products are asked for, the
-// squared norms of the gradients over the private parameters and the entries of JJᵀ, row by row up to the
-// diagonal.
+// readout returns the program (K losses[, K statistics][, K flat gradients]) → everything that the
+// host needs of these rows, in one vector of float64. It holds the losses, the statistics and, if
+// products are asked for, the squared norms of the gradients over the private parameters and the
+// entries of JJᵀ, row by row up to the diagonal.
 func (p *Set) readout(k int, asked Products) (*program.Program, error) {
 	var in []program.Input
 	for range k {
@@ -99,17 +102,19 @@ func (p *Set) readout(k int, asked Products) (*program.Program, error) {
 	})
 }
 
-// across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩ of n = [maxRows] rows each, row by row, in float64.
+// across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩ of n = [maxRows] rows each, row by
+// row, in float64.
 func (p *Set) across() (*program.Program, error) {
-	return p.lazy(programKey{name: "across", rows: maxRows}, p.gradientInputs(2*maxRows), func(in []*graph.Node) []*graph.Node {
-		var all []*graph.Node
-		for _, g := range in[:maxRows] {
-			for _, h := range in[maxRows:] {
-				all = append(all, graph.Reshape(p.inner(g, h), 1))
+	return p.lazy(programKey{name: "across", rows: maxRows}, p.gradientInputs(2*maxRows),
+		func(in []*graph.Node) []*graph.Node {
+			var all []*graph.Node
+			for _, g := range in[:maxRows] {
+				for _, h := range in[maxRows:] {
+					all = append(all, graph.Reshape(p.inner(g, h), 1))
+				}
 			}
-		}
-		return []*graph.Node{graph.Concatenate(all, 0)}
-	})
+			return []*graph.Node{graph.Concatenate(all, 0)}
+		})
 }
 
 func (p *Set) gradientInputs(k int) []program.Input {

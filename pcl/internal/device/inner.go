@@ -5,8 +5,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// partial is the number of float32 partial sums of an inner product, which are then added up in float64. There are
-// enough of them to fill a processor's vector units, and to keep each sum short enough to be precise.
+// partial is the number of float32 partial sums of an inner product, which are then added up in
+// float64. There are enough of them to fill a processor's vector units, and to keep each sum short
+// enough to be precise.
 const partial = 64
 
 // inner is ⟨a,b⟩ over the shared parameters, as float64.
@@ -14,7 +15,8 @@ func (p *Set) inner(a, b *graph.Node) *graph.Node {
 	return innerRange(a, b, 0, p.Shared)
 }
 
-// innerRange is Σ aᵢbᵢ over from ≤ i < to, as float64; its products, and each partial sum, are float32.
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, as float64; its products, and each partial sum, are
+// float32.
 func innerRange(a, b *graph.Node, from, to int) *graph.Node {
 	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
 	whole := from + (to-from)/partial*partial

@@ -8,9 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// readInPlace computes inner products on the host, with sums in float64, from gradients in memory that the
-// device shares with it. A row's products with all rows before are computed while the device works on the next
-// gradient, so that only those of the last row take extra time.
+// readInPlace computes inner products on the host, with sums in float64, from gradients in memory
+// that the device shares with it. A row's products with all rows before are computed while the
+// device works on the next gradient, so that only those of the last row take extra time.
 type readInPlace struct {
 	set   *Set
 	k     int
@@ -49,8 +49,8 @@ func (h *readInPlace) add(r *Row) error {
 	return nil
 }
 
-// products computes the entries of M of the last row with all rows up to it: while the next gradient is computed, or on all
-// cores if there is none.
+// products computes the entries of M of the last row with all rows up to it: while the next
+// gradient is computed, or on all cores if there is none.
 func (h *readInPlace) products(last int) {
 	rows := h.rows // which add appends to meanwhile
 	product := func(j int) {

@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// At is where a batch is looked at without training on it: the parameters, and the running statistics to normalise with; nil
-// stands for the batch's own, and for a model that has none.
+// At is where a batch is looked at without training on it: the parameters, and the running
+// statistics to normalise with; nil stands for the batch's own, and for a model that has none.
 type At struct {
 	Theta   compute.Buffer
 	Running []float32
@@ -103,7 +103,9 @@ func (p *Set) CompileDescribe(at At, l rehearsal.Loss) error {
 }
 
 func (p *Set) describe(at At, l rehearsal.Loss) (*program.Program, error) {
-	return p.look(at, "describe", l, func(s *pass) []*graph.Node { return []*graph.Node{s.scores(l).Value, s.out.Features.Value} })
+	return p.look(at, "describe", l, func(s *pass) []*graph.Node {
+		return []*graph.Node{s.scores(l).Value, s.out.Features.Value}
+	})
 }
 
 // Gradient returns the gradient of the mean loss of a batch over all parameters.

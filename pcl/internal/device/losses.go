@@ -16,7 +16,8 @@ func referenced(l rehearsal.Loss) bool {
 	return l.Sigmoid || l.StoredLogits || l.Distill > 0 || l.Teacher > 0 || l.Adjust > 0
 }
 
-// scores returns what predictions compare: the logits or, for a cosine loss, the cosines times a factor.
+// scores returns what predictions compare: the logits or, for a cosine loss, the cosines times a
+// factor.
 func (s *pass) scores(l rehearsal.Loss) model.Dual {
 	if !l.Cosine {
 		return s.out.Logits
@@ -37,7 +38,8 @@ func (s *pass) ofTask(outputs model.Dual) model.Dual {
 	}
 	lo := graph.Reshape(s.set.target(s.targets, targetTaskLo), -1, 1)
 	each := graph.Iota(lo.Graph(), shapes.Make(dtypes.Int32, s.set.Batch, n), 1)
-	chosen := graph.OneHot(graph.Add(each, graph.BroadcastToDims(lo, s.set.Batch, n)), all, outputs.Value.DType()) // [B, n, outputs]
+	// [B, n, outputs]
+	chosen := graph.OneHot(graph.Add(each, graph.BroadcastToDims(lo, s.set.Batch, n)), all, outputs.Value.DType())
 	pick := func(v *graph.Node) *graph.Node {
 		return graph.ReduceSum(graph.Mul(chosen, graph.BroadcastToDims(graph.ExpandAxes(v, 1), s.set.Batch, n, all)), 2)
 	}

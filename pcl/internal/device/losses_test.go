@@ -17,12 +17,14 @@ import (
 // none is the reference value of an output that has none.
 const none = rehearsal.NoReference
 
-// TestLossesDerivatives compares, of every loss and kind of scores y(x) and a weight c of its outputs, the tangent ẏ, which comes
-// in by each input, and the gradients of ⟨c,y⟩ and of ⟨c,ẏ⟩ with central differences.
+// TestLossesDerivatives compares, of every loss and kind of scores y(x) and a weight c of its
+// outputs, the tangent ẏ, which comes in by each input, and the gradients of ⟨c,y⟩ and of ⟨c,ẏ⟩
+// with central differences.
 func TestLossesDerivatives(t *testing.T) {
 	label := func(n *graph.Node) *graph.Node { return graph.Const(n.Graph(), []int32{1, 0, 3}) }
 	to := func(n *graph.Node) goals {
-		return goals{Label: label(n), Lo: graph.Const(n.Graph(), []int32{0, 0, 2}), Hi: graph.Const(n.Graph(), []int32{4, 2, 4})}
+		return goals{Label: label(n), Lo: graph.Const(n.Graph(), []int32{0, 0, 2}),
+			Hi: graph.Const(n.Graph(), []int32{4, 2, 4})}
 	}
 	reference := func(n *graph.Node) *graph.Node {
 		return graph.Const(n.Graph(), [][]float64{{.3, none, -1, none}, {none, none, none, none}, {1, 2, .5, -.5}})
@@ -39,9 +41,13 @@ func TestLossesDerivatives(t *testing.T) {
 			m := margins{Class: .3, Task: .2, TaskLo: graph.Const(g, []int32{0, 0, 2}), TaskHi: graph.Const(g, []int32{2, 2, 4})}
 			return scaled(withMargins(cosines(n[0], n[1], false), label(n[0].Value), m), 3)
 		}},
-		"cross-entropies":      {logits, func(n []model.Dual) model.Dual { return crossEntropies(n[0], to(n[0].Value)) }},
-		"squared differences":  {logits, func(n []model.Dual) model.Dual { return squaredDifferences(n[0], reference(n[0].Value)) }},
-		"soft cross-entropies": {logits, func(n []model.Dual) model.Dual { return softCrossEntropies(n[0], reference(n[0].Value), 2) }},
+		"cross-entropies": {logits, func(n []model.Dual) model.Dual { return crossEntropies(n[0], to(n[0].Value)) }},
+		"squared differences": {logits, func(n []model.Dual) model.Dual {
+			return squaredDifferences(n[0], reference(n[0].Value))
+		}},
+		"soft cross-entropies": {logits, func(n []model.Dual) model.Dual {
+			return softCrossEntropies(n[0], reference(n[0].Value), 2)
+		}},
 		"sigmoid cross-entropies": {logits, func(n []model.Dual) model.Dual {
 			return sigmoidCrossEntropies(n[0], to(n[0].Value), reference(n[0].Value))
 		}},
@@ -117,7 +123,8 @@ func TestAngularMargins(t *testing.T) {
 		got := run(t, in, func(n []*graph.Node) []*graph.Node {
 			g := n[0].Graph()
 			one := func(x int32) *graph.Node { return graph.Const(g, []int32{x}) }
-			scores := withMargins(cosines(model.Dual{Value: n[0]}, model.Dual{Value: n[1]}, false), one(0), margins{Class: c.class, Task: c.task, TaskLo: one(0), TaskHi: one(c.taskHi)})
+			scores := withMargins(cosines(model.Dual{Value: n[0]}, model.Dual{Value: n[1]}, false), one(0),
+				margins{Class: c.class, Task: c.task, TaskLo: one(0), TaskHi: one(c.taskHi)})
 			loss := crossEntropies(scaled(scores, 20), goals{Label: one(0), Lo: one(0), Hi: one(2)})
 			return []*graph.Node{loss.Value}
 		})[0][0]
@@ -127,24 +134,27 @@ func TestAngularMargins(t *testing.T) {
 	}
 }
 
-// TestSoftCrossEntropies: two references of four, T = 2, by hand; none is 0; and the logits' own softmax leaves its
-// entropy, with no gradient.
+// TestSoftCrossEntropies: two references of four, T = 2, by hand; none is 0; and the logits' own
+// softmax leaves its entropy, with no gradient.
 func TestSoftCrossEntropies(t *testing.T) {
-	in := []*tensors.Tensor{floats([]float64{1, 5, -1, 3}, 1, 4), floats([]float64{none, 2, none, 4}, 1, 4), floats([]float64{none, none, none, none}, 1, 4)}
+	in := []*tensors.Tensor{floats([]float64{1, 5, -1, 3}, 1, 4), floats([]float64{none, 2, none, 4}, 1, 4),
+		floats([]float64{none, none, none, none}, 1, 4)}
 	out := run(t, in, func(n []*graph.Node) []*graph.Node {
 		logits := model.Dual{Value: n[0]}
 		same := softCrossEntropies(logits, graph.StopGradient(n[0]), 2).Value
 		return []*graph.Node{
-			softCrossEntropies(logits, n[1], 2).Value, softCrossEntropies(logits, n[2], 2).Value, graph.Gradient(graph.ReduceAllSum(same), n[0])[0],
+			softCrossEntropies(logits, n[1], 2).Value, softCrossEntropies(logits, n[2], 2).Value,
+			graph.Gradient(graph.ReduceAllSum(same), n[0])[0],
 		}
 	})
-	q, p := 1/(1+math.Exp(1)), 1/(1+math.Exp(-1)) // of output 1: logits 2 and 4 become 1 and 2, and 5 and 3 become 2.5 and 1.5
+	// of output 1: logits 2 and 4 become 1 and 2, and 5 and 3 become 2.5 and 1.5
+	q, p := 1/(1+math.Exp(1)), 1/(1+math.Exp(-1))
 	pcltest.Within(t, "losses", 1e-12, slices.Concat(out[:2]...), -q*math.Log(p)-(1-q)*math.Log(1-p), 0)
 	pcltest.Within(t, "the gradient where both models agree", 1e-12, out[2], 0, 0, 0, 0)
 }
 
-// TestReferences: without any, the sigmoid loss is that of one-hot targets and squared differences are 0;
-// a reference that equals the logits leaves the entropy of its sigmoid, and 0.
+// TestReferences: without any, the sigmoid loss is that of one-hot targets and squared differences
+// are 0; a reference that equals the logits leaves the entropy of its sigmoid, and 0.
 func TestReferences(t *testing.T) {
 	z := []float64{.5, -1}
 	in := []*tensors.Tensor{floats(z, 1, 2), floats([]float64{none, none}, 1, 2)}

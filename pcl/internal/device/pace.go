@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// pace decides whether a step's rows are computed on all clients or one after another on the first, which is faster where other
-// programs keep the cores busy. Both are tried from time to time. The number of clients changes no bits.
+// pace decides whether a step's rows are computed on all clients or one after another on the first,
+// which is faster where other programs keep the cores busy. Both are tried from time to time. The
+// number of clients changes no bits.
 type pace struct {
 	steps int // since the last trial
 	slow  bool

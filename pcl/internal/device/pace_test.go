@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestPace: whichever of one client and all is faster makes nearly all steps, also when that changes.
+// TestPace: whichever of one client and all is faster makes nearly all steps, also when that
+// changes.
 func TestPace(t *testing.T) {
 	p := pace{steps: paceEvery - paceFirst}
 	for _, c := range []struct {

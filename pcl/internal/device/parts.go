@@ -7,8 +7,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each parameter. A program that takes
-// θ whole cuts it up first, and so copies as much for each gradient.
+// parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each
+// parameter. A program that takes θ whole cuts it up first, and so copies as much for each
+// gradient.
 type parts struct {
 	buffers []compute.Buffer
 	values  [][]float32
@@ -19,14 +20,15 @@ func takesParts(s *Set) bool {
 	return s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
 }
 
-// stacks says that one program is to compute the gradients of n rows of a step. It pays for networks so small that calls take long
-// beside their work.
+// stacks says that one program is to compute the gradients of n rows of a step. It pays for
+// networks so small that calls take long beside their work.
 func stacks(s *Set, l rehearsal.Loss, n int) bool {
 	layout := s.Model.Layout()
 	return n > 1 && takesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.often(l, n)
 }
 
-// of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
+// of returns what the gradients of a step are computed at: the parts of θ, valid until the next
+// call, or θ itself.
 func (p *parts) of(s *Set, theta compute.Buffer) ([]compute.Buffer, error) {
 	if !takesParts(s) {
 		return []compute.Buffer{theta}, nil

@@ -13,8 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// The rows of a batch's targets. For each sample they hold the range of outputs that compete, the output of the
-// right class, the sample's weight in the mean loss (0 for padding), and the range of its task's outputs.
+// The rows of a batch's targets. For each sample they hold the range of outputs that compete, the
+// output of the right class, the sample's weight in the mean loss (0 for padding), and the range of
+// its task's outputs.
 const (
 	targetLo = iota
 	targetHi
@@ -25,8 +26,9 @@ const (
 	targetRows
 )
 
-// batchInputs lists what a program takes of a batch, as [Batch.inputs] does: the samples' values, the targets and, for a loss that
-// compares outputs with them, a reference value for each output of each sample.
+// batchInputs lists what a program takes of a batch, as [Batch.inputs] does: the samples' values,
+// the targets and, for a loss that compares outputs with them, a reference value for each output of
+// each sample.
 func (p *Set) batchInputs(l rehearsal.Loss) []program.Input {
 	in := []program.Input{
 		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Width())},
@@ -40,10 +42,11 @@ func (p *Set) batchInputs(l rehearsal.Loss) []program.Input {
 
 const byParts = "gradient by parts"
 
-// gradient returns the program (θ, x, targets[, reference]) → (gradient, loss[, statistics of the batch]) for
-// one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
-// vector over all parameters. If it is asked for, a tensor for each parameter takes the place of θ. For n batches there are n times
-// as many inputs after θ, and outputs: one call takes less time than n, and has the same bits.
+// gradient returns the program (θ, x, targets[, reference]) → (gradient, loss[, statistics of the
+// batch]) for one batch. The loss is the weighted mean over the samples that are not padding. The
+// gradient is one flat vector over all parameters. If it is asked for, a tensor for each parameter
+// takes the place of θ. For n batches there are n times as many inputs after θ, and outputs: one
+// call takes less time than n, and has the same bits.
 func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program, error) {
 	batch, name := p.batchInputs(l), "gradient"
 	in := []program.Input{{Name: "theta", Shape: p.size()}}
@@ -72,8 +75,8 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program,
 	})
 }
 
-// gradient returns the gradient of the mean loss by the parts of θ, in one vector, the loss, and the statistics of the batch if
-// there are any.
+// gradient returns the gradient of the mean loss by the parts of θ, in one vector, the loss, and
+// the statistics of the batch if there are any.
 func (s *pass) gradient(l rehearsal.Loss) []*graph.Node {
 	loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
 	out := []*graph.Node{join(graph.Gradient(loss, s.parts...)), loss}
@@ -97,8 +100,10 @@ type pass struct {
 	out       model.Output
 }
 
-// onBatch returns a program of the inputs (θ, more…, what [Batch.inputs] has[, running statistics]).
-func (p *Set) onBatch(key programKey, more []program.Input, build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) (*program.Program, error) {
+// onBatch returns a program of the inputs (θ, more…, what [Batch.inputs] has[, running
+// statistics]).
+func (p *Set) onBatch(key programKey, more []program.Input,
+	build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) (*program.Program, error) {
 	in := append([]program.Input{{Name: "theta", Shape: p.size()}}, more...)
 	from := len(in)
 	in = append(in, p.batchInputs(key.loss)...)
@@ -129,7 +134,8 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	return s
 }
 
-// open runs the model. A direction, one node for each part of θ, makes the tangents; nil stands for zero. It counts as constant.
+// open runs the model. A direction, one node for each part of θ, makes the tangents; nil stands for
+// zero. It counts as constant.
 func (s *pass) open(parts []*graph.Node, direction ...*graph.Node) *pass {
 	s.parts, s.params = parts, make([]model.Dual, len(parts))
 	for i, n := range parts {
@@ -140,13 +146,15 @@ func (s *pass) open(parts []*graph.Node, direction ...*graph.Node) *pass {
 			s.params[i].Tangent = graph.StopGradient(v)
 		}
 	}
-	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: s.running})
+	s.out = s.set.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight,
+		Running: s.running})
 	return s
 }
 
-// split cuts a flat vector, of parameters or of running statistics, into one node for each of the tensors that it holds, in their
-// shape. Take gradients with respect to these nodes and join them with [join]. Differentiating through the cuts instead would
-// add up copies of the whole vector, padded with zeros.
+// split cuts a flat vector, of parameters or of running statistics, into one node for each of the
+// tensors that it holds, in their shape. Take gradients with respect to these nodes and join them
+// with [join]. Differentiating through the cuts instead would add up copies of the whole vector,
+// padded with zeros.
 func split(flat *graph.Node, tensors []model.Param) []*graph.Node {
 	out, total := make([]*graph.Node, len(tensors)), 0
 	for _, p := range tensors {

@@ -7,14 +7,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// hasReference returns where there is a reference value, and the values, with 0 where there is none.
+// hasReference returns where there is a reference value, and the values, with 0 where there is
+// none.
 func hasReference(reference *graph.Node) (has, value *graph.Node) {
 	has = graph.LessThan(reference, graph.MulScalar(graph.OnesLike(reference), rehearsal.NoReference/2))
 	return has, graph.Where(has, reference, graph.ZerosLike(reference))
 }
 
-// squaredDifferences returns for each sample [B] the mean of (logit − reference)² over the outputs that have a
-// reference value, which is the loss of DER++ (docs/method.md §5.6). It is 0 for samples without reference values.
+// squaredDifferences returns for each sample [B] the mean of (logit − reference)² over the outputs
+// that have a reference value, which is the loss of DER++ (docs/method.md §5.6). It is 0 for
+// samples without reference values.
 func squaredDifferences(logits model.Dual, reference *graph.Node) model.Dual {
 	has, value := hasReference(reference)
 	mask := graph.ConvertDType(has, logits.Value.DType())
@@ -25,9 +27,10 @@ func squaredDifferences(logits model.Dual, reference *graph.Node) model.Dual {
 	})
 }
 
-// softCrossEntropies returns for each sample [B] the cross-entropy −Σ q log p over the outputs that have a reference
-// value, where q is the softmax of the reference values and p that of the logits, both divided by the temperature. It
-// is the distillation of LwF (docs/method.md §8.6), and 0 for samples without reference values.
+// softCrossEntropies returns for each sample [B] the cross-entropy −Σ q log p over the outputs that
+// have a reference value, where q is the softmax of the reference values and p that of the logits,
+// both divided by the temperature. It is the distillation of LwF (docs/method.md §8.6), and 0 for
+// samples without reference values.
 func softCrossEntropies(logits model.Dual, reference *graph.Node, temperature float64) model.Dual {
 	has, value := hasReference(reference)
 	mask := graph.ConvertDType(has, logits.Value.DType())
@@ -44,9 +47,10 @@ func softCrossEntropies(logits model.Dual, reference *graph.Node, temperature fl
 	})
 }
 
-// sigmoidCrossEntropies returns for each sample [B] the sum of the binary cross-entropies of the outputs that
-// compete, which is the loss of iCaRL (docs/method.md §5.7). The target of an output is the sigmoid of its
-// reference value. If it has none, the target is 1 for the right class and 0 for the others.
+// sigmoidCrossEntropies returns for each sample [B] the sum of the binary cross-entropies of the
+// outputs that compete, which is the loss of iCaRL (docs/method.md §5.7). The target of an output
+// is the sigmoid of its reference value. If it has none, the target is 1 for the right class and 0
+// for the others.
 func sigmoidCrossEntropies(logits model.Dual, t goals, reference *graph.Node) model.Dual {
 	z := logits.Value
 	has, value := hasReference(reference)

@@ -47,10 +47,11 @@ func (s Spec) key() string {
 	return key
 }
 
-// Set holds the programs compiled for one kind of learner. The gradient of one stream and the predictions are
-// compiled once, those of a few streams at once where many steps want them, the Gram matrix and the update once for each
-// number of rows up to [maxRows]. No program depends on which streams are active, so nothing is compiled again when they
-// change. A Set may be used by several goroutines at once.
+// Set holds the programs compiled for one kind of learner. The gradient of one stream and the
+// predictions are compiled once, those of a few streams at once where many steps want them, the
+// Gram matrix and the update once for each number of rows up to [maxRows]. No program depends on
+// which streams are active, so nothing is compiled again when they change. A Set may be used by
+// several goroutines at once.
 type Set struct {
 	Spec
 	Backend compute.Backend
@@ -73,7 +74,8 @@ type programKey struct {
 func (s Spec) size() shapes.Shape { return shapes.Make(dtypes.Float32, s.total()) }
 
 // lazy returns the program with the given key, and compiles it when it is first asked for.
-func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program, error) {
+func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program,
+	error) {
 	key.loss.Seen, key.loss.Own = false, false // which outputs compete is an input of the program
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +94,8 @@ func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.No
 	return made, nil
 }
 
-// often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is a program for it, or should
-// be: compiling takes as long as some hundred calls save.
+// often counts how often a gradient of n batches at parts of θ was wanted. It says whether there is
+// a program for it, or should be: compiling takes as long as some hundred calls save.
 func (p *Set) often(l rehearsal.Loss, n int) bool {
 	l.Seen, l.Own = false, false
 	key := programKey{name: byParts, loss: l, rows: n}
@@ -105,7 +107,8 @@ func (p *Set) often(l rehearsal.Loss, n int) bool {
 
 const patience = 300
 
-// Cache keeps the sets of programs compiled for the clients of one backend. Close it before the clients are closed.
+// Cache keeps the sets of programs compiled for the clients of one backend. Close it before the
+// clients are closed.
 type Cache struct {
 	Clients []compute.Backend
 	sets    map[string][]*Set
@@ -116,7 +119,8 @@ func (c *Cache) Sets(s Spec) []*Set {
 	sets := c.sets[s.key()]
 	if sets == nil {
 		for _, client := range c.Clients {
-			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{}, asked: map[programKey]int{}})
+			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{},
+				asked: map[programKey]int{}})
 		}
 		if c.sets == nil {
 			c.sets = map[string][]*Set{}

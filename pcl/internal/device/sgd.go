@@ -12,10 +12,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// SGD makes one step of [rehearsal.SGD] on one batch, of parameters and their momentum. It serves methods that train a second
-// network. hyper holds the learning rate, the momentum's factor, the weight decay, and the limit of the gradient's length. It
-// returns the batch's statistics; nil if the model has none.
-func (p *Set) SGD(vectors *[2]compute.Buffer, b *Batch, l rehearsal.Loss, hyper []float32) (statistics []float32, err error) {
+// SGD makes one step of [rehearsal.SGD] on one batch, of parameters and their momentum. It serves
+// methods that train a second network. hyper holds the learning rate, the momentum's factor, the
+// weight decay, and the limit of the gradient's length. It returns the batch's statistics; nil if
+// the model has none.
+func (p *Set) SGD(vectors *[2]compute.Buffer, b *Batch, l rehearsal.Loss, hyper []float32) (statistics []float32,
+	err error) {
 	sgd, err := p.sgd(l)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,8 @@ func (p *Set) sgd(l rehearsal.Loss) (*program.Program, error) {
 	return p.lazy(programKey{name: "sgd", loss: l}, in, func(n []*graph.Node) []*graph.Node {
 		theta, v, hyper := n[0], n[1], n[2]
 		g := p.begin(n[3:]).open(split(theta, p.Model.Layout().Params)).gradient(l)
-		v = graph.Add(graph.Mul(v, element(hyper, 1)), graph.Add(clipped(g[0], element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
+		v = graph.Add(graph.Mul(v, element(hyper, 1)),
+			graph.Add(clipped(g[0], element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
 		return append([]*graph.Node{graph.Sub(theta, graph.Mul(v, element(hyper, 0))), v}, g[2:]...)
 	})
 }

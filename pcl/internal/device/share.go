@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// share calls f with 0 to n−1, on as many cores as come to help in time. It waits for the calls, but not for a core that other
-// programs keep busy, or that needs longer to wake up than the work takes.
+// share calls f with 0 to n−1, on as many cores as come to help in time. It waits for the calls,
+// but not for a core that other programs keep busy, or that needs longer to wake up than the work
+// takes.
 func share(n int, f func(i int)) {
 	var taken atomic.Int64
 	var left sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Trainer makes the steps of one learner: the gradients of their rows, on as many clients as help, what the host needs of these,
-// and the updates. Its programs are those of the first client.
+// Trainer makes the steps of one learner: the gradients of their rows, on as many clients as help,
+// what the host needs of these, and the updates. Its programs are those of the first client.
 type Trainer struct {
 	*Set
 	lanes []*Set  // one entry for each gradient that may be computed at the same time
@@ -22,9 +22,10 @@ type Trainer struct {
 	pace  pace
 }
 
-// Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on each client, and compiles what
-// every step on rows with a loss needs. If the memory is to be edited somewhere, it compiles that, too, which fails if the network
-// lacks the second derivative. Close it when it is no longer needed.
+// Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on
+// each client, and compiles what every step on rows with a loss needs. If the memory is to be
+// edited somewhere, it compiles that, too, which fails if the network lacks the second derivative.
+// Close it when it is no longer needed.
 func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) (*Trainer, error) {
 	sets := c.Sets(s)
 	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), pace: pace{steps: paceEvery - paceFirst}}
@@ -59,11 +60,12 @@ func (t *Trainer) Close() {
 	t.parts = nil
 }
 
-// Lane returns the programs of the client that computes a lane, whichever has that number: what belongs to tasks is spread over
-// the clients.
+// Lane returns the programs of the client that computes a lane, whichever has that number: what
+// belongs to tasks is spread over the clients.
 func (t *Trainer) Lane(n int) *Set { return t.lanes[n%len(t.lanes)] }
 
-// Compilations returns how many programs have been compiled for all learners of the same kind that share them.
+// Compilations returns how many programs have been compiled for all learners of the same kind that
+// share them.
 func (t *Trainer) Compilations() (n int) {
 	for _, set := range slices.Compact(slices.Clone(t.lanes)) { // lanes of one client share its set
 		n += int(set.counter.Load())
@@ -71,7 +73,8 @@ func (t *Trainer) Compilations() (n int) {
 	return n
 }
 
-// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these.
+// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs
+// compute these.
 func (t *Trainer) Warm(k int, asked Products) error {
 	most := mostRows(t.Set)
 	_, byProgram := t.read.(*readOnce)
@@ -103,9 +106,10 @@ func (t *Trainer) Warm(k int, asked Products) error {
 	return nil
 }
 
-// Gradients computes the gradient at θ of each row that has none yet, and brings to the host what it needs of all rows: the
-// losses, the statistics of the batches, and the Gram matrix of the gradients, K×K, stored row by row. Entries of it that were not
-// asked for are 0. The batches' targets must have been set ([Batch.Aim]).
+// Gradients computes the gradient at θ of each row that has none yet, and brings to the host what
+// it needs of all rows: the losses, the statistics of the batches, and the Gram matrix of the
+// gradients, K×K, stored row by row. Entries of it that were not asked for are 0. The batches'
+// targets must have been set ([Batch.Aim]).
 func (t *Trainer) Gradients(theta compute.Buffer, rows []*Row, asked Products) (gram []float64, err error) {
 	finish, wait, err := t.begin(theta, rows, asked.Halves)
 	if err != nil {
@@ -125,9 +129,11 @@ func (t *Trainer) Gradients(theta compute.Buffer, rows []*Row, asked Products) (
 	return t.read.finish()
 }
 
-// begin starts to compute the gradients of as many rows as there are lanes, at the same time. Call finish for each row in order:
-// it returns when that row's gradient is there. wait returns when no row is being computed any more.
-func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish func(i int) error, wait func(), err error) {
+// begin starts to compute the gradients of as many rows as there are lanes, at the same time. Call
+// finish for each row in order: it returns when that row's gradient is there. wait returns when no
+// row is being computed any more.
+func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish func(i int) error, wait func(),
+	err error) {
 	began, lanes := time.Now(), t.lanes[:min(len(t.lanes), len(rows))]
 	clients := len(lanes) > 1 && lanes[0] != lanes[1]
 	if clients && t.pace.one() {
@@ -141,8 +147,8 @@ func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish 
 	for len(t.parts) < len(lanes) {
 		t.parts = append(t.parts, parts{})
 	}
-	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
-	// shape is asked for here, before they start.
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes
+	// read θ, so its shape is asked for here, before they start.
 	if _, err := theta.Shape(); err != nil {
 		return nil, nil, err
 	}
@@ -209,8 +215,8 @@ func (q *queue) work(set *Set, copied *parts, theta compute.Buffer, halves bool)
 	}
 }
 
-// take returns the next rows for a client, none if there are none left: one or, where a program takes more, some of the same loss.
-// Those whose batch the client can read in place come first.
+// take returns the next rows for a client, none if there are none left: one or, where a program
+// takes more, some of the same loss. Those whose batch the client can read in place come first.
 func (q *queue) take(set *Set) []*Row {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -234,10 +240,11 @@ func (q *queue) take(set *Set) []*Row {
 	return rows
 }
 
-// Step makes a step of θ and the optimiser's state, the vectors, along d = Σ wᵢ·rowsᵢ and returns ‖d‖² over the shared
-// parameters. If d is not finite, the vectors keep their values, and the result is not finite either. After a failure vectors
-// that the device has are nil.
-func (t *Trainer) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
+// Step makes a step of θ and the optimiser's state, the vectors, along d = Σ wᵢ·rowsᵢ and returns
+// ‖d‖² over the shared parameters. If d is not finite, the vectors keep their values, and the
+// result is not finite either. After a failure vectors that the device has are nil.
+func (t *Trainer) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer,
+	scalars []float32) (float64, error) {
 	if t.adam != nil {
 		state, err := t.adam.onHost(vectors)
 		if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), which makes one
-// optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private ones it is the plain sum of
-// the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared parameters only. If d is not finite,
-// nothing changes, and ‖d‖² = ∞ is returned.
+// update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²),
+// which makes one optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private
+// ones it is the plain sum of the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared
+// parameters only. If d is not finite, nothing changes, and ‖d‖² = ∞ is returned.
 func (p *Set) update(k int) (*program.Program, error) {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)
 }
 
-// Ahead returns θ after a step of plain gradient descent along the sum of weighted gradients. Methods use it to look at the
-// parameters after a virtual step.
+// Ahead returns θ after a step of plain gradient descent along the sum of weighted gradients.
+// Methods use it to look at the parameters after a virtual step.
 func (p *Set) Ahead(theta compute.Buffer, gamma float64, w []float64, rows []compute.Buffer) (compute.Buffer, error) {
 	if len(rows) == 0 {
 		flat, err := program.Read[float32](theta, p.total())
@@ -63,14 +63,16 @@ func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) (*prog
 	})
 }
 
-func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars *graph.Node, rows []*graph.Node) []*graph.Node {
+func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars *graph.Node,
+	rows []*graph.Node) []*graph.Node {
 	d := p.direction(w, rows)
 	norm2 := p.inner(d, d)
 	private := innerRange(d, d, p.Shared, p.total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
 	next := rule.Step(state, d, scalars)
 	if len(next) != len(state) {
-		panic(fmt.Errorf("optimiser %s: Step returned %d vectors; want %d, which are θ and those that State names", rule.Key(), len(next), len(state)))
+		panic(fmt.Errorf("optimiser %s: Step returned %d vectors; want %d, which are θ and those that State names",
+			rule.Key(), len(next), len(state)))
 	}
 	for i := range next {
 		next[i] = graph.Where(finite, next[i], state[i])
@@ -78,7 +80,8 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
 }
 
-// coefficient returns the factor of a gradient's entries: w for the shared parameters, v for the private ones.
+// coefficient returns the factor of a gradient's entries: w for the shared parameters, v for the
+// private ones.
 func (p *Set) coefficient(w, v *graph.Node) *graph.Node {
 	n := p.total()
 	if p.Shared == n {

@@ -1,5 +1,5 @@
-// Package pcltest provides what the tests of several packages need: a small image set, and backends opened once
-// for all tests.
+// Package pcltest provides what the tests of several packages need: a small image set, and backends
+// opened once for all tests.
 package pcltest
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// Blobs returns a set of 8×8 grey images of the given number of classes. Each class is a fixed random pattern with
-// noise added, which is easy enough to be learnt in a few steps.
+// Blobs returns a set of 8×8 grey images of the given number of classes. Each class is a fixed
+// random pattern with noise added, which is easy enough to be learnt in a few steps.
 func Blobs(classes, train, test int) *datasets.Dataset {
 	d := &datasets.Dataset{Name: "blobs", Height: 8, Width: 8, Channels: 1}
 	patterns := make([][64]float64, classes)
@@ -49,8 +49,8 @@ var (
 	opened = map[string]*backend.Backend{}
 )
 
-// Backend returns the backend of that name, opened once for the whole test binary. If XLA is not available, the
-// test is skipped, or fails if the environment variable CI is set.
+// Backend returns the backend of that name, opened once for the whole test binary. If XLA is not
+// available, the test is skipped, or fails if the environment variable CI is set.
 func Backend(t testing.TB, name string) *backend.Backend {
 	return open(t, backend.Options{Name: name, Clients: 1}, false)
 }
@@ -60,7 +60,8 @@ func Clients(t testing.TB, n int) *backend.Backend {
 	return open(t, backend.Options{Name: backend.XLACPU, Clients: n}, false)
 }
 
-// Separate returns an XLA CPU backend that treats its memory as separate from the host's, as a GPU's is.
+// Separate returns an XLA CPU backend that treats its memory as separate from the host's, as a
+// GPU's is.
 func Separate(t testing.TB) *backend.Backend {
 	return open(t, backend.Options{Name: backend.XLACPU, Clients: 1}, true)
 }

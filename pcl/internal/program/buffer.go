@@ -22,9 +22,9 @@ func ToDevice[T number](backend compute.Backend, flat []T, dims ...int) (compute
 	return backend.BufferFromFlatData(0, flat, shape)
 }
 
-// Shared returns host memory with room for the given dimensions and, if the device shares memory with the host, a
-// buffer that is that same memory; otherwise the buffer is nil. The memory is valid as long as the buffer is, and
-// must not be written to while a program is reading it.
+// Shared returns host memory with room for the given dimensions and, if the device shares memory
+// with the host, a buffer that is that same memory; otherwise the buffer is nil. The memory is
+// valid as long as the buffer is, and must not be written to while a program is reading it.
 func Shared[T number](backend compute.Backend, dims ...int) ([]T, compute.Buffer, error) {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if !backend.HasSharedBuffers() {
@@ -39,9 +39,9 @@ func Shared[T number](backend compute.Backend, dims ...int) ([]T, compute.Buffer
 	return values, b, nil
 }
 
-// Read returns the n values of a buffer. Memory that the device shares with the host is the result itself, which is valid as
-// long as the buffer: asking the device for a copy involves a switch of threads, which takes as long as a tenth of a small
-// gradient. Otherwise the result is a copy.
+// Read returns the n values of a buffer. Memory that the device shares with the host is the result
+// itself, which is valid as long as the buffer: asking the device for a copy involves a switch of
+// threads, which takes as long as a tenth of a small gradient. Otherwise the result is a copy.
 func Read[T number](b compute.Buffer, n int) ([]T, error) {
 	if b.Backend().HasSharedBuffers() {
 		data, err := b.Data()

@@ -16,7 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-func compileOn(t testing.TB, on compute.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
+func compileOn(t testing.TB, on compute.Backend, inputs []program.Input,
+	build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
 	p := must.Get(program.Compile(on, new(atomic.Int64), "test", inputs, build))(t)
 	t.Cleanup(p.Close)

@@ -1,6 +1,6 @@
-// Package program compiles a computation graph once and then runs it on buffers of the device. Go's garbage
-// collector does not see device memory, so every buffer has one owner, who must finalise it. Begin with [Compile]
-// and [Program.Call].
+// Package program compiles a computation graph once and then runs it on buffers of the device. Go's
+// garbage collector does not see device memory, so every buffer has one owner, who must finalise
+// it. Begin with [Compile] and [Program.Call].
 package program
 
 import (
@@ -19,8 +19,8 @@ import (
 type Input struct {
 	Name  string
 	Shape shapes.Shape
-	// Donate hands the buffer over to the call, which may reuse its memory for an output. It is given by a pointer, which is nil
-	// once the device has the buffer, also after a failure.
+	// Donate hands the buffer over to the call, which may reuse its memory for an output. It is
+	// given by a pointer, which is nil once the device has the buffer, also after a failure.
 	Donate bool
 }
 
@@ -34,9 +34,11 @@ type Program struct {
 	donate     []bool
 }
 
-// Compile builds and compiles a program for a backend or for one of its clients, and counts it. Several programs may be
-// compiled at the same time. build may panic, as graph-building code does; Compile returns the panic as an error.
-func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
+// Compile builds and compiles a program for a backend or for one of its clients, and counts it.
+// Several programs may be compiled at the same time. build may panic, as graph-building code does;
+// Compile returns the panic as an error.
+func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []Input,
+	build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(on, name)
 	nodes := make([]*graph.Node, len(inputs))
@@ -53,10 +55,11 @@ func Compile(on compute.Backend, counter *atomic.Int64, name string, inputs []In
 	return made, nil
 }
 
-// Call runs the program and returns its outputs, which belong to the caller. It waits until the device has finished. An input
-// is a buffer, or a pointer to one that is donated; a flat slice of numbers, of which the device gets a copy for this call; or a
-// list of inputs. Inputs that are nil are left out. Buffers may belong to other clients of the same backend, unless they are
-// donated; they are then copied.
+// Call runs the program and returns its outputs, which belong to the caller. It waits until the
+// device has finished. An input is a buffer, or a pointer to one that is donated; a flat slice of
+// numbers, of which the device gets a copy for this call; or a list of inputs. Inputs that are nil
+// are left out. Buffers may belong to other clients of the same backend, unless they are donated;
+// they are then copied.
 func (p *Program) Call(inputs ...any) ([]compute.Buffer, error) {
 	c := call{Program: p, in: make([]compute.Buffer, 0, len(p.shapes))}
 	defer func() { Free(c.copied...) }()
@@ -124,8 +127,8 @@ func (c *call) add(input any) error {
 	return nil
 }
 
-// foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
-// kind of backend is left to the executable, which refuses it.
+// foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer
+// of another kind of backend is left to the executable, which refuses it.
 func (p *Program) foreign(b compute.Buffer) bool {
 	return b != nil && b.Backend() != p.client && reflect.TypeOf(b.Backend()) == reflect.TypeOf(p.client)
 }

@@ -19,7 +19,8 @@ import (
 
 var vector = shapes.Make(dtypes.Float32, 3)
 
-func compile(t *testing.T, b *backend.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
+func compile(t *testing.T, b *backend.Backend, inputs []program.Input,
+	build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
 	p := must.Get(program.Compile(b.Backend, new(atomic.Int64), "test", inputs, build))(t)
 	t.Cleanup(p.Close)
@@ -64,9 +65,10 @@ func TestCall(t *testing.T) {
 // TestDonatedInput hands a state from call to call, as the optimiser does.
 func TestDonatedInput(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		p := compile(t, b, []program.Input{{Name: "state", Shape: vector, Donate: true}, {Name: "step", Shape: vector}}, func(n []*graph.Node) []*graph.Node {
-			return []*graph.Node{graph.Add(n[0], n[1])}
-		})
+		p := compile(t, b, []program.Input{{Name: "state", Shape: vector, Donate: true}, {Name: "step", Shape: vector}},
+			func(n []*graph.Node) []*graph.Node {
+				return []*graph.Node{graph.Add(n[0], n[1])}
+			})
 		state, step := upload(t, b, 0, 0, 0), upload(t, b, 1, 2, 3)
 		defer program.Free(step)
 		for range 10 {
@@ -111,7 +113,10 @@ func TestErrors(t *testing.T) {
 func TestCounterAndClose(t *testing.T) {
 	b, counter := pcltest.Backend(t, backend.Go), new(atomic.Int64)
 	for want := 1; want <= 2; want++ {
-		p := must.Get(program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}}, func(n []*graph.Node) []*graph.Node { return n }))(t)
+		p := must.Get(program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}},
+			func(n []*graph.Node) []*graph.Node {
+				return n
+			}))(t)
 		p.Close()
 		p.Close()
 		if int(counter.Load()) != want {

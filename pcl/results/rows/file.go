@@ -45,8 +45,8 @@ func each[T any](all []T, text func(T) string) []string {
 
 func (r *Row) varied() []string { return each(r.Vary, func(s Setting) string { return s.Name }) }
 
-// parse reads what [Write] wrote, or package tables of runs. Columns with names that it does not know
-// are what the grid varies.
+// parse reads what [Write] wrote, or package tables of runs. Columns with names that it does not
+// know are what the grid varies.
 func parse(in io.Reader) (out []*Row, err error) {
 	lines, err := csvcell.ReadAll(in)
 	if err != nil {

@@ -18,8 +18,9 @@ const Foreign = " (foreign)"
 // package tables writes them, besides those of further metrics.
 var (
 	needed     = []string{"dataset", "increment", "method", "a_percent"}
-	runColumns = append(strings.Fields("id params variant labelset timeline seed settings tasks steps f_percent a_first_percent "+
-		"skipped_rows diverged_at step_ms model_sha256"), needed...)
+	runColumns = append(strings.Fields(
+		"id params variant labelset timeline seed settings tasks steps f_percent a_first_percent "+
+			"skipped_rows diverged_at step_ms model_sha256"), needed...)
 )
 
 // runNumbers are the columns that have numbers.

@@ -18,8 +18,10 @@ import (
 // that were added by hand.
 func TestRunsAsTable(t *testing.T) {
 	runs := []*results.Run{
-		{ID: "a1", Method: "emgd-gmc", Params: map[string]any{"tau": 5.0}, Dataset: "glyphs", Increment: "class", LabelSet: 3, Seed: 1, A: 60.25, F: -10.5, AFirst: 70.75, Steps: 90, ModelSHA256: "m"},
-		{ID: "a2", Method: "sum", Variant: "edit η=0.003", Dataset: "glyphs", Increment: "class", Seed: 2, A: 50, F: 0, AFirst: 50},
+		{ID: "a1", Method: "emgd-gmc", Params: map[string]any{"tau": 5.0}, Dataset: "glyphs", Increment: "class", LabelSet: 3,
+			Seed: 1, A: 60.25, F: -10.5, AFirst: 70.75, Steps: 90, ModelSHA256: "m"},
+		{ID: "a2", Method: "sum", Variant: "edit η=0.003", Dataset: "glyphs", Increment: "class", Seed: 2, A: 50, F: 0,
+			AFirst: 50},
 	}
 	for _, r := range runs {
 		r.Config = []byte("{}")
@@ -32,7 +34,8 @@ func TestRunsAsTable(t *testing.T) {
 	got, err := rows.Files(file(t, written.String()))
 	must.Do(t, err)
 	for i, want := range []string{
-		"emgd-gmc tau=5 60.25 -10.5 70.75 3 1 a1 m", "sum edit η=0.003 50 0 50 0 2 a2 ", "Replay (foreign) 55.5 -4.5 60 3 1  ",
+		"emgd-gmc tau=5 60.25 -10.5 70.75 3 1 a1 m", "sum edit η=0.003 50 0 50 0 2 a2 ",
+		"Replay (foreign) 55.5 -4.5 60 3 1  ",
 	} {
 		r := got[i]
 		if s := fmt.Sprint(r.Method, " ", r.Run.A, " ", r.Run.F, " ", r.Run.AFirst, " ", r.LabelSet, " ", r.Seed, " ",

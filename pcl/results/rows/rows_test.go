@@ -20,7 +20,8 @@ import (
 func three() []*Row {
 	at, percent := 0, 33.333
 	done := &Row{
-		Grid: "g-full", Title: "=A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D", Method: "M",
+		Grid: "g-full", Title: "=A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D",
+		Method:      "M",
 		PaperMethod: "M", Increment: "class", Vary: []Setting{{"batch", "8"}, {"params.tau", "inf"}},
 		Trial: stats.Trial{Situation: stats.Situation{LabelSet: 1, Timeline: 2}, Seed: math.MaxUint64},
 		Cell:  "c0", Program: "p", State: Done, Seconds: 3.5,
@@ -48,8 +49,8 @@ func written(t *testing.T, all []*Row) string {
 	return file.String()
 }
 
-// firstMetrics leaves the metrics that are fields of a run, until the test ends: a further one would be
-// NaN here, and have a column.
+// firstMetrics leaves the metrics that are fields of a run, until the test ends: a further one
+// would be NaN here, and have a column.
 func firstMetrics(t *testing.T) {
 	t.Helper()
 	all := results.Metrics
@@ -158,7 +159,8 @@ func TestReadRefuses(t *testing.T) {
 	file := written(t, three())
 	for name, c := range map[string]struct{ file, want string }{
 		"a column of another name": {strings.Replace(file, "model_sha256", "model", 1), `no column "model_sha256"`},
-		"another version's column": {"lines," + strings.ReplaceAll(strings.TrimSpace(file), "\n", "\n1,"), `column "lines" is not known`},
+		"another version's column": {"lines," + strings.ReplaceAll(strings.TrimSpace(file), "\n", "\n1,"),
+			`column "lines" is not known`},
 		"nothing":                  {"", "no line of names"},
 		"a state":                  {change(t, "state", "nearly"), `state is "nearly"`},
 		"a seed":                   {change(t, "seed", "one"), "seed: "},

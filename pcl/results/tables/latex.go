@@ -41,13 +41,16 @@ func LaTeX(out io.Writer, columns []*rows.Column) error {
 			}
 			fmt.Fprintf(&body, " & %s & %s", number(e, results.FinalAccuracy), number(e, results.FinalChange))
 			if e.Diverged > 0 {
-				fmt.Fprintf(&comments, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", e.Diverged, e.Done, line, c.Dataset, c.Increment)
+				fmt.Fprintf(&comments, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", e.Diverged, e.Done, line,
+					c.Dataset, c.Increment)
 			}
 		}
 		body.WriteString(" \\\\\n")
 	}
-	_, err := fmt.Fprintf(out, "%s\\begin{tabular}{l%s}\n\\toprule\n%s \\\\\nMethod%s \\\\\n\\midrule\n%s\\bottomrule\n\\end{tabular}\n",
-		&comments, strings.Repeat("rr", len(columns)), head, strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)), &body)
+	_, err := fmt.Fprintf(out,
+		"%s\\begin{tabular}{l%s}\n\\toprule\n%s \\\\\nMethod%s \\\\\n\\midrule\n%s\\bottomrule\n\\end{tabular}\n",
+		&comments, strings.Repeat("rr", len(columns)), head, strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)),
+		&body)
 	return err
 }
 
@@ -68,9 +71,11 @@ func number(e *rows.Entry, m *results.Metric) string {
 // special are what TeX reads as something else, what its usual fonts lack or print as another
 // character, and, at the beginning of a line, what it takes for an option of the line before.
 var special = strings.NewReplacer(
-	`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`,
+	`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`,
+	"~", `\~{}`,
 	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "[", "{[}", "*", "{*}",
-	"α", `$\alpha$`, "β", `$\beta$`, "γ", `$\gamma$`, "η", `$\eta$`, "λ", `$\lambda$`, "σ", `$\sigma$`, "τ", `$\tau$`,
+	"α", `$\alpha$`, "β", `$\beta$`, "γ", `$\gamma$`, "η", `$\eta$`, "λ", `$\lambda$`, "σ", `$\sigma$`,
+	"τ", `$\tau$`,
 	"≤", `$\le$`, "≥", `$\ge$`, "∞", `$\infty$`, "−", "$-$", "×", `$\times$`, "±", `$\pm$`,
 )
 

@@ -17,7 +17,8 @@ import (
 
 // about are the columns by which the lines of all tables name their run. settings has those in
 // which the runs of the table differ and that no other column has.
-var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed", "settings"}
+var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed",
+	"settings"}
 
 // told are the settings that columns of their own have.
 var told = []string{"dataset", "increment", "method", "params", "labelset", "timeline", "seed"}
@@ -113,8 +114,8 @@ func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([
 	})
 }
 
-// columnsOf returns the columns of a table. Those of new metrics come last, so that programs that count
-// columns go on reading it.
+// columnsOf returns the columns of a table. Those of new metrics come last, so that programs that
+// count columns go on reading it.
 func columnsOf(name string) []string {
 	out := strings.Fields(tables[name].columns)
 	if name == "runs" {
@@ -156,7 +157,8 @@ func accuracies(r *results.Run, _ []results.Record, add func(...any)) {
 func steps(_ *results.Run, records []results.Record, add func(...any)) {
 	for _, r := range records {
 		for k, id := range r.IDs {
-			add(r.Step, id, at(r.Losses, k), at(r.LossesAfter, k), at(r.Weights, k), at(r.Sigma, k), at(r.Lambda, k), at(r.Slacks, k), r.NormD)
+			add(r.Step, id, at(r.Losses, k), at(r.LossesAfter, k), at(r.Weights, k), at(r.Sigma, k), at(r.Lambda, k),
+				at(r.Slacks, k), r.NormD)
 		}
 	}
 }

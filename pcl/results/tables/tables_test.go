@@ -13,7 +13,8 @@ import (
 func runs() []*results.Run {
 	acc := func(x float64) *float64 { return &x }
 	one := &results.Run{
-		ID: "a1", Dataset: "glyphs", Increment: "task", Method: "emgd-gmc", Params: map[string]any{"tau": 5.0}, Seed: 1, Steps: 4,
+		ID: "a1", Dataset: "glyphs", Increment: "task", Method: "emgd-gmc", Params: map[string]any{"tau": 5.0},
+		Seed: 1, Steps: 4,
 		A: 50.25, F: -1, AFirst: 51.25, Config: []byte(`{"seed":1,"method":"emgd-gmc"}`), ModelSHA256: "00",
 		Tasks: []results.Task{{ID: 1, End: 1}, {ID: 2, End: 3}},
 		Curve: []results.Point{{Step: 1, Acc: []*float64{acc(.5), nil}}, {Step: 3, Acc: []*float64{acc(.25), acc(1)}}},
@@ -53,7 +54,8 @@ func TestSettings(t *testing.T) {
 	all[0].Config = []byte(`{"seed":1,"method":"emgd-gmc","optimizer":{"lr":0.003},"batch":8}`)
 	all[1].Config = []byte(`{"seed":2,"method":"emgd-gmc","optimizer":{"lr":0.01},"batch":8,"epochs":2}`)
 	got := text(t, func(w io.Writer) error { return CSV(w, "runs", all, nil) })
-	for _, want := range []string{`,1,"{""optimizer.lr"":""0.003""}",2,4,`, `,2,"{""epochs"":""2"",""optimizer.lr"":""0.01""}",2,4,`} {
+	for _, want := range []string{`,1,"{""optimizer.lr"":""0.003""}",2,4,`,
+		`,2,"{""epochs"":""2"",""optimizer.lr"":""0.01""}",2,4,`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -74,7 +76,8 @@ func TestScenarios(t *testing.T) {
 
 func TestAccuracy(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return CSV(w, "accuracy", runs()[2:], nil) })
-	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n", ",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
+	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n",
+		",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -85,7 +88,8 @@ func TestAccuracy(t *testing.T) {
 }
 
 func TestSteps(t *testing.T) {
-	record := []results.Record{{Step: 7, IDs: []int{0, 2}, Losses: []float64{.5, 1e-20}, Weights: []float64{1, 2}, Sigma: []float64{.25, .75}, NormD: 3}}
+	record := []results.Record{{Step: 7, IDs: []int{0, 2}, Losses: []float64{.5, 1e-20}, Weights: []float64{1, 2},
+		Sigma: []float64{.25, .75}, NormD: 3}}
 	got := text(t, func(w io.Writer) error {
 		return CSV(w, "steps", runs()[2:], func(int) ([]results.Record, error) { return record, nil })
 	})
@@ -97,7 +101,9 @@ func TestSteps(t *testing.T) {
 	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil {
 		t.Error(err)
 	}
-	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, io.ErrUnexpectedEOF }); err != io.ErrUnexpectedEOF {
+	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) {
+		return nil, io.ErrUnexpectedEOF
+	}); err != io.ErrUnexpectedEOF {
 		t.Error(err)
 	}
 }
@@ -105,7 +111,8 @@ func TestSteps(t *testing.T) {
 func TestLaTeX(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return LaTeX(w, rows.Columns(rows.Of(runs()))) })
 	for _, want := range []string{
-		`\begin{tabular}{lrrrr}`, `\multicolumn{2}{c}{glyphs, task}`, `emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
+		`\begin{tabular}{lrrrr}`, `\multicolumn{2}{c}{glyphs, task}`,
+		`emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
 		`a\_b & -- & -- & $50.25$ & $-1.00$ \\`, `\end{tabular}`,
 	} {
 		if !strings.Contains(got, want) {
@@ -120,11 +127,15 @@ func TestLaTeX(t *testing.T) {
 		t.Error(got)
 	}
 	other[1].Timeline = 3 // another situation, without the other seed
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, rows.Columns(other)) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.75$ & ") {
+	if got := text(t, func(w io.Writer) error {
+		return LaTeX(w, rows.Columns(other))
+	}); !strings.Contains(got, "emgd-gmc tau=5 & $50.75$ & ") {
 		t.Error(got)
 	}
 	other[1].State = rows.Missing
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, rows.Columns(other)) }); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
+	if got := text(t, func(w io.Writer) error {
+		return LaTeX(w, rows.Columns(other))
+	}); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
 		t.Error(got)
 	}
 	if err := LaTeX(io.Discard, nil); err == nil {

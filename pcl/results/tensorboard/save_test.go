@@ -23,7 +23,8 @@ func TestSave(t *testing.T) {
 	if err := Save(dir, &other, nil); err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(filepath.Join(dir, "folder__a_b_", folder(r.Increment), "_", "label set 0, timeline 0, seed 0, "+folder(r.ID)))
+	files, err := os.ReadDir(filepath.Join(dir, "folder__a_b_", folder(r.Increment), "_",
+		"label set 0, timeline 0, seed 0, "+folder(r.ID)))
 	if err != nil || len(files) != 1 || files[0].Name() != fileName(&other) {
 		t.Errorf("%v (%v)", files, err)
 	}

@@ -51,7 +51,8 @@ func TestWrite(t *testing.T) {
 	want := []string{
 		"at 0 s: brain.Event:2",
 		"at 2 s: step 0", "loss/task_1 = 2.5", "norm_d = 1.5",
-		"at 10 s: step 4", "loss/memory = 0.25", "loss/task_1 = 0.5", "loss/task_2 = 3", "norm_d = 0.75", "A = 50", "accuracy/task_1 = 50",
+		"at 10 s: step 4", "loss/memory = 0.25", "loss/task_1 = 0.5", "loss/task_2 = 3", "norm_d = 0.75", "A = 50",
+		"accuracy/task_1 = 50",
 		"at 16 s: step 7", "A = 50", "accuracy/task_1 = 75", "accuracy/task_2 = 25",
 		"at 20 s: step 9", "A = 75", "accuracy/task_1 = 100", "accuracy/task_2 = 50", "F = -12.5",
 	}
@@ -77,7 +78,8 @@ func unframe(t *testing.T, data []byte) (event, rest []byte) {
 	t.Helper()
 	n := binary.LittleEndian.Uint64(data)
 	event, rest = data[12:12+n], data[16+n:]
-	if binary.LittleEndian.Uint32(data[8:]) != masked(data[:8]) || binary.LittleEndian.Uint32(data[12+n:]) != masked(event) {
+	if binary.LittleEndian.Uint32(data[8:]) != masked(data[:8]) ||
+		binary.LittleEndian.Uint32(data[12+n:]) != masked(event) {
 		t.Fatal("a checksum is wrong")
 	}
 	return event, rest
@@ -141,7 +143,8 @@ func readValue(t *testing.T, b []byte) (text string) {
 
 // TestRows: rows of the memory and of a penalty are no tasks.
 func TestRows(t *testing.T) {
-	got := scalars(&results.Run{}, []results.Record{{Step: 3, IDs: []int{rehearsal.PenaltyID, -2, -1, 0, 5}, Losses: []float64{1, 2, 3, 4, 5}}})[3]
+	got := scalars(&results.Run{},
+		[]results.Record{{Step: 3, IDs: []int{rehearsal.PenaltyID, -2, -1, 0, 5}, Losses: []float64{1, 2, 3, 4, 5}}})[3]
 	for i, want := range []string{"loss/penalty", "loss/memory_2", "loss/memory_1", "loss/memory", "loss/task_5"} {
 		if got[i].tag != want || got[i].value != float64(i+1) {
 			t.Errorf("%+v, want %s", got[i], want)

@@ -2,14 +2,16 @@ package versus
 
 import "github.com/parallelcl/parallelcl/pcl/results"
 
-// Bound is a row beside the compared methods that says how far they are from what is easy. No test is about it.
+// Bound is a row beside the compared methods that says how far they are from what is easy. No test
+// is about it.
 type Bound struct {
 	Name       string  `json:"name"`
 	A          float64 `json:"A"`
 	Situations int     `json:"situations"`
 }
 
-// Guess is the accuracy that guessing among the classes has in expectation, over the tasks of a run.
+// Guess is the accuracy that guessing among the classes has in expectation, over the tasks of a
+// run.
 func Guess(r *results.Run) (a float64) {
 	all := map[int]bool{}
 	for _, t := range r.Tasks {

@@ -32,7 +32,8 @@ func TestGuess(t *testing.T) {
 			table := of(runs(9), "")[0]
 			table.Bound([]*results.Run{r, r})
 			var text bytes.Buffer
-			if err := versus.Text(&text, []*versus.Table{table}); err != nil || !strings.Contains(text.String(), "\n(guessing) ") {
+			if err := versus.Text(&text, []*versus.Table{table}); err != nil ||
+				!strings.Contains(text.String(), "\n(guessing) ") {
 				t.Errorf("%v, no row for guessing in\n%s", err, &text)
 			}
 		})

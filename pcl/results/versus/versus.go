@@ -141,7 +141,8 @@ func stepMillis(r *rows.Row) float64 {
 }
 
 func against(c stats.Contrast) *Against {
-	a := &Against{Situations: c.Pairs, Difference: c.Difference, P: known(c.P), Holm: known(c.Adjusted), Differs: c.Differs, contrast: c}
+	a := &Against{Situations: c.Pairs, Difference: c.Difference, P: known(c.P), Holm: known(c.Adjusted),
+		Differs: c.Differs, contrast: c}
 	if !math.IsNaN(c.Low) {
 		a.Interval = &[2]float64{c.Low, c.High}
 	}

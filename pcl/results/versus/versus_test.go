@@ -50,9 +50,11 @@ func TestTable(t *testing.T) {
 	}
 	emgd, avggrad, er := all[0].Lines[0], all[0].Lines[1], all[0].Lines[2]
 	switch a := avggrad.Against; {
-	case all[0].Reference != "emgd" || emgd.Against != nil || emgd.Situations != 9 || emgd.Runs != 18 || emgd.Cost != 1 || er.Cost != 1.5:
+	case all[0].Reference != "emgd" || emgd.Against != nil || emgd.Situations != 9 || emgd.Runs != 18 || emgd.Cost != 1 ||
+		er.Cost != 1.5:
 		t.Errorf("emgd %+v, er %+v", emgd, er)
-	case !a.Differs || math.Abs(a.Difference-(-4+0.25/9)) > 1e-9 || *a.P != 2.0/512 || *a.Holm != 4.0/512 || a.Interval[1] >= -3:
+	case !a.Differs || math.Abs(a.Difference-(-4+0.25/9)) > 1e-9 || *a.P != 2.0/512 || *a.Holm != 4.0/512 ||
+		a.Interval[1] >= -3:
 		t.Errorf("avggrad: %+v", a)
 	case er.Against.Differs || er.Against.Interval[0] >= 0 || er.Against.Interval[1] <= 0:
 		t.Errorf("er: %+v", er.Against)
@@ -61,7 +63,8 @@ func TestTable(t *testing.T) {
 	if err := versus.Text(&text, all); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"emgd is better than avggrad (by 4.0 points); it is not shown to differ from er.", "\n18 situations would show, four times in five, a difference of "} {
+	for _, want := range []string{"emgd is better than avggrad (by 4.0 points); it is not shown to differ from er.",
+		"\n18 situations would show, four times in five, a difference of "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}

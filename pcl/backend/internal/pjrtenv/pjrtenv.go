@@ -1,6 +1,7 @@
-// Package pjrtenv keeps the XLA binding from logging when the program starts. The binding collects the
-// folders that may have plugins in its initialisation, although here plugins are loaded by their full
-// path, and writes raw log lines to the terminal where there is no HOME or no /etc/ld.so.conf.
+// Package pjrtenv keeps the XLA binding from logging when the program starts. The binding collects
+// the folders that may have plugins in its initialisation, although here plugins are loaded by
+// their full path, and writes raw log lines to the terminal where there is no HOME or no
+// /etc/ld.so.conf.
 //
 // It imports nothing but what the binding's log package imports too, and its path comes before that
 // one's: by the language's order it is initialised before the binding.
@@ -23,8 +24,8 @@ func init() {
 	}
 }
 
-// Restore leaves the environment as it was, once the binding has been initialised: programs that this
-// one starts may search for themselves.
+// Restore leaves the environment as it was, once the binding has been initialised: programs that
+// this one starts may search for themselves.
 func Restore() {
 	if set {
 		os.Unsetenv(variable)
