@@ -7,7 +7,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -68,11 +67,15 @@ func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Pr
 		return nil, err
 	}
 	spec := device.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
-	onDevice, err := program.ToDevice(b.Backend, theta, len(theta))
+	a, err := answeringOn(b)
 	if err != nil {
 		return nil, err
 	}
-	return p.open(spec, onDevice, statistics)
+	onDevice, err := a.share(theta)
+	if err != nil {
+		return nil, err
+	}
+	return p.open(a, spec, onDevice, statistics)
 }
 
 // comparing returns what compares classes, if the logits do not.

@@ -25,6 +25,7 @@ type network struct {
 	state      []compute.Buffer // the vectors that the optimiser remembers
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
+	edition    int              // how often θ may have changed
 	auxiliary  auxiliary
 }
 
@@ -84,6 +85,7 @@ func (n *network) begin(theta []float32) error {
 // set copies θ and the vectors of the optimiser's state to the device.
 func (n *network) set(theta []float32, state [][]float32) error {
 	n.free()
+	n.edition++
 	var err error
 	if n.theta, err = program.ToDevice(n.options.Backend, theta, len(theta)); err != nil {
 		return err

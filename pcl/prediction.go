@@ -6,7 +6,8 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/gomlx/compute"
+
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -17,8 +18,35 @@ import (
 // [Learner.Evaluate]; one that learns from sums does that in the background while tasks run
 // ([Predictor.Seen]).
 func (l *Learner) Snapshot() (*Predictor, error) {
-	return callFor(context.Background(), l, "snapshot", l.predictor)
+	return callFor(context.Background(), l, "snapshot", func() (*Predictor, error) { return l.predictor(l.latestRule) })
 }
+
+// Preview is Snapshot for programs that renew a predictor often while tasks run: it costs training
+// little. A method that compares classes by the means of their samples' features takes these of few
+// samples of each class, at most [PreviewSamples], but all of them at the present parameters. For
+// other methods, and when no task runs, it is Snapshot.
+func (l *Learner) Preview() (*Predictor, error) {
+	return callFor(context.Background(), l, "preview", l.preview)
+}
+
+func (l *Learner) preview() (*Predictor, error) {
+	own, can := l.method.Predictor.(rehearsal.Previewer)
+	if !can || len(l.tasks.running) == 0 || l.prediction.current(l.context()) {
+		return l.predictor(l.latestRule)
+	}
+	p, err := l.predictor(func() (at rehearsal.Point, rule rehearsal.Scorer, behind bool, err error) {
+		defer recovered(&err, byMethod(l.method)+" panicked")
+		rule, err = own.Preview(l.context(), PreviewSamples)
+		return rehearsal.Current, rule, false, err
+	})
+	if err == nil {
+		p.preview = true
+	}
+	return p, err
+}
+
+// PreviewSamples is of how many samples of a class [Learner.Preview] takes the mean.
+const PreviewSamples = 24
 
 // Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may
 // be called from any goroutine, but not from within a stream or [Options.Trace]. The first call
@@ -48,26 +76,28 @@ func (l *Learner) rule() (rehearsal.Point, rehearsal.Scorer, error) {
 	return l.prediction.rule(l.context())
 }
 
-// predictor takes a snapshot, for callers that have entered the learner.
-func (l *Learner) predictor() (*Predictor, error) {
-	point, rule, behind, err := l.latestRule()
+// predictor takes a snapshot with a rule, for callers that have entered the learner.
+func (l *Learner) predictor(
+	ruled func() (at rehearsal.Point, rule rehearsal.Scorer, behind bool, err error),
+) (*Predictor, error) {
+	point, rule, behind, err := ruled()
 	if err != nil {
 		return nil, err
 	}
 	o, at := l.options, l.network.at(l.network.point(point))
 	p := &Predictor{
-		programs: o.Programs, scores: lossOf(l.method, method.MemoryID), loss: keyOf(o.compared()),
-		registry: l.tasks.registry, rule: rule, behind: behind, steps: l.steps, version: l.version,
+		programs: o.Programs, method: l.method.Info.Name, image: o.Image, scores: lossOf(l.method, method.MemoryID),
+		loss: keyOf(o.compared()), registry: l.tasks.registry, rule: rule, behind: behind, steps: l.steps, version: l.version,
 	}
-	values, err := l.network.read(at.Theta)
+	a, err := answeringOn(o.Backend)
 	if err != nil {
 		return nil, err
 	}
-	copied, err := program.ToDevice(o.Backend, values, len(values))
+	theta, err := l.prediction.copyOf(a, l.network, at.Theta)
 	if err != nil {
 		return nil, err
 	}
-	return p.open(o.spec(), copied, at.Running)
+	return p.open(a, o.spec(), theta, at.Running)
 }
 
 // latestRule is rule, but while tasks run a method that learns from sums gives the last rule that
@@ -118,7 +148,9 @@ func (l *Learner) trained() (*Network, error) {
 // prediction owns how a learner predicts: whether its method has prepared for the present
 // parameters, and the snapshot that [Learner.Predict] took last.
 type prediction struct {
-	prepared int // one more than the steps made when the method last prepared; for the caller whose turn it is
+	prepared int     // one more than the steps made when the method last prepared; for the caller whose turn it is
+	copied   *shared // the present θ, if a snapshot has copied it; for the caller whose turn it is
+	edition  int     // of the network when it was copied
 
 	mu     sync.Mutex
 	latest *Predictor
@@ -127,6 +159,28 @@ type prediction struct {
 // outdate has the method prepare again, since a task has come or gone or the parameters were
 // replaced.
 func (p *prediction) outdate() { p.prepared = 0 }
+
+// current says whether the method has prepared for the present parameters.
+func (p *prediction) current(c methodContext) bool { return p.prepared == c.number+1 }
+
+// copyOf returns a copy of parameters for one more predictor: that of an earlier one, if they are
+// the network's own and have not changed since.
+func (p *prediction) copyOf(a *answering, n *network, theta compute.Buffer) (*shared, error) {
+	own := theta == n.theta
+	if own && p.copied != nil && p.edition == n.edition {
+		return p.copied.hold(), nil
+	}
+	values, err := n.read(theta)
+	if err != nil {
+		return nil, err
+	}
+	copied, err := a.share(values)
+	if err == nil && own {
+		p.copied.drop()
+		p.copied, p.edition = copied.hold(), n.edition
+	}
+	return copied, err
+}
 
 // rule returns the parameters that predictions are made with, and what is compared if it is not the
 // logits. A method that predicts by a rule of its own prepares for it once after each step that was
@@ -137,7 +191,7 @@ func (p *prediction) rule(c methodContext) (at rehearsal.Point, rule rehearsal.S
 		return rehearsal.Current, nil, nil
 	}
 	defer recovered(&err, byMethod(c.method)+" panicked")
-	if p.prepared != c.number+1 {
+	if !p.current(c) {
 		if err := own.Prepare(c); err != nil {
 			return 0, nil, err
 		}
@@ -174,4 +228,6 @@ func (p *prediction) close() {
 		p.latest.Close()
 	}
 	p.latest = nil
+	p.copied.drop()
+	p.copied = nil
 }

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -25,18 +23,22 @@ type Predictor struct {
 	model    model.Model
 	scores   rehearsal.Loss        // says how scores come from features
 	loss     string                // the key of Options.Loss; empty if it is of classes
-	sets     map[int][]*device.Set // by the samples that a program takes, 1 and the largest; for each client
-	largest  int
+	sets     map[int][]*device.Set // by the samples that a program takes, few or many; for each client
+	few      int
+	many     int
 
 	registry registry
 	rule     rehearsal.Scorer // compares classes; nil if the logits do
 	behind   bool             // whether a rule for more samples is being made
+	preview  bool             // whether the rule is made of few samples
+	method   string           // its name
+	image    Image
 	steps    int
 	version  int // of the learner
 
 	use        sync.RWMutex // held for reading by predictions, for writing by Close
 	closed     bool
-	theta      compute.Buffer
+	theta      *shared
 	statistics []float32 // nil if the model has none
 
 	mu      sync.Mutex
@@ -283,7 +285,7 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) error 
 	return err
 }
 
-func (p *Predictor) at() device.At { return device.At{Theta: p.theta, Running: p.statistics} }
+func (p *Predictor) at() device.At { return device.At{Theta: p.theta.buffer, Running: p.statistics} }
 
 // choose predicts the class of one sample.
 func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) (Prediction, error) {
@@ -344,7 +346,7 @@ func (p *Predictor) Close() {
 		return
 	}
 	p.closed = true
-	program.Free(p.theta)
+	p.theta.drop()
 	for _, batches := range p.batches {
 		for _, b := range batches {
 			b.Free()
@@ -371,48 +373,37 @@ func (p *Predictor) put(size int, b *device.Batch) {
 	p.batches[size] = append(p.batches[size], b)
 }
 
-// open readies the predictor for a network with parameters on the device, which it then owns.
-// spec.Batch is the largest number of samples of a program.
-func (p *Predictor) open(spec device.Spec, theta compute.Buffer, statistics []float32) (*Predictor, error) {
+// open readies the predictor for a network with parameters on a client that answers, of which it
+// owns a share. spec.Batch is the largest number of samples of a program.
+func (p *Predictor) open(a *answering, spec device.Spec, theta *shared, statistics []float32) (*Predictor, error) {
 	p.programs.hold()
-	p.model, p.largest, p.theta = spec.Model, spec.Batch, theta
+	p.model, p.few, p.many, p.theta = spec.Model, few(p.programs.backend, spec), spec.Batch, theta
 	p.sets, p.batches = map[int][]*device.Set{}, map[int][]*device.Batch{}
 	p.statistics = append(p.statistics, statistics...)
-	if err := p.ready(spec); err != nil {
-		p.Close()
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *Predictor) ready(spec device.Spec) error {
-	spec.Loss = nil // samples to be predicted have no targets
-	for _, spec.Batch = range []int{1, p.largest} {
-		p.sets[spec.Batch] = p.programs.cache.Sets(spec)
-		if err := p.sets[spec.Batch][0].CompileDescribe(p.at(), p.scores); err != nil {
-			return err
+	for _, spec.Batch = range []int{p.few, p.many} {
+		var err error
+		if p.sets[spec.Batch], err = a.sets(spec, p.at(), p.scores); err != nil {
+			p.Close()
+			return nil, err
 		}
 	}
-	// XLA's binding caches a buffer's shape when it is first asked for, without a lock, so that
-	// this has to happen before several goroutines read the buffer.
-	_, err := p.theta.Shape()
-	return err
+	return p, nil
 }
 
 // clients returns on how many clients n samples are predicted. Only many samples are worth
 // compiling for more than the first.
 func (p *Predictor) clients(n int) int {
-	if n < 4*p.largest {
+	if n < 4*p.many {
 		return 1
 	}
-	return len(p.sets[p.largest])
+	return len(p.sets[p.many])
 }
 
 // fit returns how many samples the next batch takes when n are left, and the size of its program.
 // Several small batches cost less than one that is nearly empty.
 func (p *Predictor) fit(n int) (samples, size int) {
-	if 8*n < p.largest {
-		return 1, 1
+	if n <= p.few || 8*n < p.many {
+		return min(n, p.few), p.few
 	}
-	return min(n, p.largest), p.largest
+	return min(n, p.many), p.many
 }

@@ -25,8 +25,11 @@ type Hooks struct {
 	SaveEvery  time.Duration
 	SaveFailed func(error)
 	// Snapshot is given a predictor at the beginning, and then whenever the learner has changed, at
-	// most every SnapshotEvery while it is training; 0 stands for a tenth of a second.
-	// [sync/atomic.Pointer.Store] will do.
+	// most every SnapshotEvery while it is training; 0 stands for a tenth of a second. Snapshots
+	// take at most a twenty-fifth of the time of training, so they may come less often. While it is
+	// training they are those of [Learner.Preview], at other times those of [Learner.Snapshot].
+	// [sync/atomic.Pointer.Store] will do. Close predictors that nobody uses any more, so that the
+	// next one finds its memory.
 	Snapshot      func(*Predictor)
 	SnapshotEvery time.Duration
 	// WaitForTasks makes Run wait for another task when all have ended.
@@ -44,8 +47,8 @@ func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
 	if h.SnapshotEvery == 0 {
 		r.hooks.SnapshotEvery = time.Second / 10
 	}
-	defer func() { err = errors.Join(err, r.renew(), r.save()) }() // what is left
-	if err := r.renew(); err != nil {
+	defer func() { err = errors.Join(err, r.renew(l.Snapshot), r.save()) }() // what is left
+	if err := r.renew(l.Preview); err != nil {
 		return err
 	}
 	for {
@@ -73,9 +76,14 @@ type loop struct {
 	hooks   Hooks
 	saved   saveMark // at the last save
 	savedAt time.Time
-	given   int // the version of the last snapshot; below 0 if there is none, or a newer rule was being made
-	renewed time.Time
+	given   int       // the version of the last snapshot; below 0 if there is none, or a newer rule was being made
+	preview bool      // whether it was a preview
+	next    time.Time // when the next preview is due
+	full    time.Time // when the next snapshot is due that is none
 }
+
+// snapshotShare is how many times as long as it took to take a snapshot the next one is not taken.
+const snapshotShare = 25
 
 // saveMark tells whether there may be something new to save: steps and tasks change the version,
 // and streams notify.
@@ -99,8 +107,8 @@ func (r *loop) after(s *StepReport) error {
 			return err
 		}
 	}
-	if time.Since(r.renewed) >= r.hooks.SnapshotEvery {
-		if err := r.renew(); err != nil {
+	if !time.Now().Before(r.next) {
+		if err := r.renew(r.learner.Preview); err != nil {
 			return err
 		}
 	}
@@ -128,19 +136,38 @@ func (r *loop) evaluate(steps int) error {
 	return nil
 }
 
-// renew passes a new snapshot to the hook, if the learner has changed since the last one.
-func (r *loop) renew() error {
-	if r.hooks.Snapshot != nil && r.given != r.learner.status.Load().version {
-		p, err := r.learner.Snapshot()
-		if err != nil {
-			return err
-		}
-		if r.given, r.renewed = p.version, time.Now(); p.behind {
-			r.given = -1
-		}
-		r.hooks.Snapshot(p)
+// renew passes a new snapshot to the hook, if the learner has changed since the last one or that was
+// a preview.
+func (r *loop) renew(take func() (*Predictor, error)) error {
+	if r.hooks.Snapshot == nil || r.given == r.learner.status.Load().version && !r.preview {
+		return nil
 	}
+	began := time.Now()
+	p, err := take()
+	if err != nil {
+		return err
+	}
+	due := time.Now().Add(max(r.hooks.SnapshotEvery, snapshotShare*time.Since(began)))
+	if r.next = due; !p.preview {
+		r.full = due
+	}
+	if r.given, r.preview = p.version, p.preview; p.behind {
+		r.given = -1
+	}
+	r.hooks.Snapshot(p)
 	return nil
+}
+
+// renewIdle is renew while no stream is ready. A snapshot that takes long comes not too often, since
+// samples may arrive meanwhile; a preview stands for it. more says that it is still to come.
+func (r *loop) renewIdle() (more bool, err error) {
+	if !time.Now().Before(r.full) {
+		return false, r.renew(r.learner.Snapshot)
+	}
+	if r.given != r.learner.status.Load().version {
+		err = r.renew(r.learner.Preview)
+	}
+	return r.hooks.Snapshot != nil && r.preview, err
 }
 
 // saveIfDue saves if something has changed and the last save was long enough ago.
@@ -175,12 +202,18 @@ func (r *loop) save() error {
 
 // wait waits until there may be something to train on, or to save.
 func (r *loop) wait(ctx context.Context) error {
-	if err := r.renew(); err != nil {
+	more, err := r.renewIdle()
+	if err != nil {
 		return err
 	}
 	if r.hooks.Save != nil && r.hooks.SaveEvery > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, r.savedAt.Add(r.hooks.SaveEvery))
+		defer cancel()
+	}
+	if more {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, r.full)
 		defer cancel()
 	}
 	_ = r.learner.Wait(ctx) // the next step returns the error

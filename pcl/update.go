@@ -111,6 +111,7 @@ func (s *step) renew(asked device.Products) (gram []float64, err error) {
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
 	scalars := s.options.Optimizer.Scalars(s.network.updates + 1)
 	theta := s.network.theta
+	s.network.edition++
 	defer func() { s.touched = s.touched || s.network.theta != theta }() // what the device has taken cannot be undone
 	if norm2, err = s.network.programs.Step(s.network.vectors(), w, rows, scalars); err != nil {
 		return 0, err

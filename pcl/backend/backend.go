@@ -101,9 +101,10 @@ func (i Info) String() string {
 // executables is needed any more.
 type Backend struct {
 	compute.Backend
-	Info  Info
-	more  []compute.Backend // clients after the first
-	close sync.Once
+	Info   Info
+	more   []compute.Backend // clients after the first
+	close  sync.Once
+	beside beside
 }
 
 // Close releases the backend. Closing it twice, or closing nil, does nothing.
@@ -113,6 +114,7 @@ func (b *Backend) Close() (err error) {
 	}
 	b.close.Do(func() {
 		defer recoverTo(&err, "close backend "+b.Info.Name)
+		b.beside.close()
 		for _, c := range b.Clients() {
 			c.Finalize()
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
@@ -91,6 +92,15 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	b, err := open()
 	if err != nil {
 		return nil, err
+	}
+	b.beside.open = func() (compute.Backend, error) {
+		one := info
+		one.Threads = 1
+		c, err := openXLA(one, settings, options)
+		if err != nil {
+			return nil, err
+		}
+		return c.Backend, nil
 	}
 	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()

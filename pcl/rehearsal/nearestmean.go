@@ -41,12 +41,22 @@ type nearestMean struct {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *nearestMean) Prepare(ctx PredictContext) error {
+func (m *nearestMean) Prepare(ctx PredictContext) error { return m.prepare(ctx, math.MaxInt) }
+
+// Preview computes the class means of few samples of each class, which lie evenly among all of them.
+func (m *nearestMean) Preview(ctx PredictContext, most int) (Scorer, error) {
+	out := &nearestMean{between: m.between}
+	return out, out.prepare(ctx, most)
+}
+
+// prepare computes class means of at most so many samples of each class.
+func (m *nearestMean) prepare(ctx PredictContext, most int) error {
 	m.never = m.between && ctx.OneTask()
 	samples := ctx.Memory().Items(everyIndex(ctx.Memory()))
 	for _, task := range ctx.Running() {
 		samples = append(samples, ctx.Candidates(task)...)
 	}
+	samples = someOfEach(samples, most)
 	features, err := unitFeatures(ctx, samples)
 	if err != nil {
 		return err
@@ -65,6 +75,27 @@ func (m *nearestMean) Prepare(ctx PredictContext) error {
 		m.means[c] = mean
 	}
 	return nil
+}
+
+// someOfEach returns at most so many samples of each class, in their order.
+func someOfEach(samples []memory.Item, most int) []memory.Item {
+	if len(samples) <= most {
+		return samples
+	}
+	of, classes := grouped(len(samples), func(i int) int { return samples[i].Class })
+	var places []int
+	for _, c := range classes {
+		n := len(of[c])
+		for k := range min(n, most) {
+			places = append(places, of[c][k*n/min(n, most)])
+		}
+	}
+	slices.Sort(places)
+	some := make([]memory.Item, len(places))
+	for i, place := range places {
+		some[i] = samples[place]
+	}
+	return some
 }
 
 // decides says whether the means choose among these classes: one of them must have a mean, which

@@ -60,6 +60,12 @@ type Predictor interface {
 	Snapshot() (at Point, s Scorer)
 }
 
+// Previewer is a Predictor that can also make a scorer of few samples, at most so many of each
+// class. It changes nothing in what Prepare has made.
+type Previewer interface {
+	Preview(ctx PredictContext, most int) (Scorer, error)
+}
+
 // Scorer gives classes scores other than the model's logits. It is immutable, and several
 // goroutines use it at once.
 type Scorer interface {

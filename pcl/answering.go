@@ -1,0 +1,65 @@
+package pcl
+
+import (
+	"sync"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// answering has the programs of all predictors on one backend, by network and shape, which stay
+// until the backend is closed: a new predictor compiles nothing that an earlier one has compiled.
+// They run on clients of their own where there are such, and do not wait for training there.
+type answering struct {
+	mu      sync.Mutex
+	clients []compute.Backend
+	cache   device.Cache
+}
+
+// answeringKey is the key under which a backend keeps them.
+type answeringKey struct{}
+
+// answeringOn returns the programs that predictors on a backend share.
+func answeringOn(b *backend.Backend) (*answering, error) {
+	kept, err := b.Keep(answeringKey{}, func() (any, func(), error) {
+		clients, err := b.Beside(len(b.Clients()))
+		if err != nil {
+			return nil, nil, err
+		}
+		a := &answering{clients: clients, cache: device.Cache{Clients: clients}}
+		return a, a.cache.Close, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept.(*answering), nil
+}
+
+// sets returns the programs for batches of a size, on each client. That of the first is compiled;
+// only many samples are worth compiling it for more.
+func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) ([]*device.Set, error) {
+	spec.Loss = nil // samples to be predicted have no targets
+	a.mu.Lock()
+	sets := a.cache.Sets(spec)
+	a.mu.Unlock()
+	return sets, sets[0].CompileDescribe(at, scores)
+}
+
+// few is the smallest number of samples that a program is made for. Without convolutions the time
+// for one sample is that for reading the parameters, which XLA does faster for several at once.
+func few(b *backend.Backend, spec device.Spec) int {
+	if b.Info.Name != backend.XLACPU {
+		return 1
+	}
+	for _, p := range spec.Model.Layout().Params {
+		if len(p.Dims) > 2 {
+			return 1
+		}
+	}
+	return min(fewDense, spec.Batch)
+}
+
+const fewDense = 8
