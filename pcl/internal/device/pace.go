@@ -5,13 +5,36 @@ import (
 	"time"
 )
 
-// pace decides whether a step's rows are computed on all clients or one after another on the first,
-// which is faster where other programs keep the cores busy. Both are tried from time to time. The
-// number of clients changes no bits.
+// paces has a pace for each amount of work: how many rows there are, and how many of them have no
+// gradient yet. A step of some methods asks for gradients twice, and times of different work do not
+// compare.
+type paces map[[2]int]*pace
+
+// of returns the pace for rows; nil if fewer than two have no gradient.
+func (p paces) of(rows []*Row) *pace {
+	left := 0
+	for _, r := range rows {
+		if r.Flat == nil {
+			left++
+		}
+	}
+	if left < 2 {
+		return nil
+	}
+	key := [2]int{len(rows), left}
+	if p[key] == nil {
+		p[key] = &pace{steps: paceEvery - paceFirst}
+	}
+	return p[key]
+}
+
+// pace decides whether rows are computed on all clients or one after another on the first, which is
+// faster where other programs keep the cores busy. Both are tried from time to time. The number of
+// clients changes no bits.
 type pace struct {
 	steps int // since the last trial
 	slow  bool
-	times [2][]time.Duration // of the trial, for each row: on all clients, and on one
+	times [2][]time.Duration // of the trial: on all clients, and on one
 }
 
 // one says whether the next step is to be made on one client.
@@ -22,7 +45,7 @@ func (p *pace) one() bool {
 	return len(p.times[1]) < len(p.times[0])
 }
 
-// took says how long a row of a step took.
+// took says how long the rows of a step took.
 func (p *pace) took(one bool, t time.Duration) {
 	if p.steps++; p.steps <= paceEvery {
 		return

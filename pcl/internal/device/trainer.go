@@ -19,7 +19,7 @@ type Trainer struct {
 	parts []parts // copies of θ on the clients that need one
 	read  readout
 	adam  *adam // nil where programs make the updates
-	pace  pace
+	paces paces
 }
 
 // Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on
@@ -28,7 +28,7 @@ type Trainer struct {
 // Close it when it is no longer needed.
 func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) (*Trainer, error) {
 	sets := c.Sets(s)
-	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), pace: pace{steps: paceEvery - paceFirst}}
+	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), paces: paces{}}
 	t.read = newReadout(t.Set)
 	if descends(t.Set) {
 		t.adam = newAdam(t.Set)
@@ -135,13 +135,16 @@ func (t *Trainer) Gradients(theta compute.Buffer, rows []*Row, asked Products) (
 func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish func(i int) error, wait func(),
 	err error) {
 	began, lanes := time.Now(), t.lanes[:min(len(t.lanes), len(rows))]
-	clients := len(lanes) > 1 && lanes[0] != lanes[1]
-	if clients && t.pace.one() {
+	var pace *pace
+	if len(lanes) > 1 && lanes[0] != lanes[1] {
+		pace = t.paces.of(rows)
+	}
+	if pace != nil && pace.one() {
 		lanes = lanes[:1]
 	}
 	timed := func() {
-		if clients {
-			t.pace.took(len(lanes) == 1, time.Since(began)/time.Duration(len(rows)))
+		if pace != nil {
+			pace.took(len(lanes) == 1, time.Since(began))
 		}
 	}
 	for len(t.parts) < len(lanes) {
