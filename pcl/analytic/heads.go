@@ -1,11 +1,8 @@
 package analytic
 
 import (
-	"math"
 	"slices"
 	"sync"
-
-	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
 // A Head says what is added up and how weights follow from the sums.
@@ -81,7 +78,7 @@ type RanPAC struct {
 	Seed uint64
 
 	drawing sync.Mutex
-	r       [][]float32 // R, made for the first samples
+	r       *signs // made for the first samples
 }
 
 const (
@@ -92,20 +89,12 @@ const (
 func (h *RanPAC) width(int) int  { return h.M }
 func (h *RanPAC) products() bool { return true }
 
-// draw makes R for d features. What is drawn depends on d, M and the seed alone.
-func (h *RanPAC) draw(d int) [][]float32 {
+// draw makes R for d features.
+func (h *RanPAC) draw(d int) *signs {
 	h.drawing.Lock()
 	defer h.drawing.Unlock()
-	if len(h.r) == d {
-		return h.r
-	}
-	rng := seed.New(h.Seed, "ranpac", d, h.M)
-	h.r = make([][]float32, d)
-	for i := range h.r {
-		h.r[i] = make([]float32, h.M)
-		for j := range h.r[i] {
-			h.r[i][j] = float32(int(rng.Uint64()>>63)*2 - 1)
-		}
+	if h.r == nil || h.r.d != d {
+		h.r = drawSigns(h.Seed, d, h.M)
 	}
 	return h.r
 }
@@ -116,33 +105,11 @@ func (h *RanPAC) columns(x [][]uint8) [][]float32 {
 		return out
 	}
 	r := h.draw(len(x[0]))
-	const rows = 8
-	each((len(x)+rows-1)/rows, func(k int) {
-		for i := k * rows; i < min(len(x), (k+1)*rows); i++ {
-			out[i] = make([]float32, h.M)
-		}
-		const columns = 512 // rows share what is in the cache of R
-		for lo := 0; lo < h.M; lo += columns {
-			hi := min(h.M, lo+columns)
-			for i := k * rows; i < min(len(x), (k+1)*rows); i++ {
-				project(x[i], r, out[i], lo, hi)
-			}
-		}
+	each(len(x), func(i int) {
+		out[i] = make([]float32, h.M)
+		r.project(x[i], out[i])
 	})
 	return out
-}
-
-// project computes entries [lo,hi) of the random features. The sums are below 2²⁴, since there are
-// fewer than 2¹⁶ features.
-func project(x []uint8, r [][]float32, out []float32, lo, hi int) {
-	for f, v := range x {
-		if v != 0 {
-			blas.Saxpy(hi-lo, float32(v), r[f][lo:hi], 1, out[lo:hi], 1)
-		}
-	}
-	for j, v := range out[lo:hi] {
-		out[lo+j] = min(255, float32(math.Floor(float64(max(0, v)/fraction))))
-	}
 }
 
 func (h *RanPAC) solve(s *sums) ([][]float64, []float64, error) {
