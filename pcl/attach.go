@@ -24,7 +24,10 @@ func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error)
 	t.require()
 	return callFor(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-		a := &attached{Task: t, id: l.tasks.registry.last() + 1, samples: new(atomic.Int64), admit: admission(l.method)}
+		a := &attached{
+			Task: t, id: l.tasks.registry.last() + 1, samples: new(atomic.Int64),
+			admit: admission(l.method), features: l.options.Features,
+		}
 		if err := a.begin(func() error { return l.beginNew(a) }); err != nil {
 			return 0, err
 		}
@@ -72,7 +75,9 @@ func (l *Learner) Reattach(id int, t Task) error {
 			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others",
 				name, old.Classes, t.Classes)
 		}
-		a := &attached{Task: old.Task, id: id, samples: old.samples, admit: admission(l.method)}
+		a := &attached{
+			Task: old.Task, id: id, samples: old.samples, admit: admission(l.method), features: l.options.Features,
+		}
 		if a.Stream = t.Stream; t.Test != nil {
 			a.Test = t.Test
 		}

@@ -31,6 +31,7 @@ type attached struct {
 	paused    atomic.Bool
 	samples   *atomic.Int64           // how many the task's streams have delivered
 	admit     func(x []float32) error // what a method demands of each sample; nil if it takes all
+	features  Features                // of the stream's samples; nil if the model takes these
 }
 
 // free releases the task's batches, and undoes listen. A stream that panics there is not heard of
@@ -93,7 +94,9 @@ func (t *attached) fetch(b *device.Batch) error {
 		return io.EOF
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
-	err := guarded("the stream", func() error { return t.Stream.Next(&given) })
+	err := fillWith(t.features, &given, func(b *data.Batch) error {
+		return guarded("the stream", func() error { return t.Stream.Next(b) })
+	})
 	t.over = err == io.EOF
 	switch notReady := errors.Is(err, data.ErrNotReady); {
 	case t.over && given.N == 0:

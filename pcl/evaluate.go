@@ -103,6 +103,6 @@ func sizeOf(s data.Samples) (_ int, err error) {
 func (l *Learner) evaluator() evaluator {
 	return evaluator{
 		batch: l.options.Batch, scores: lossOf(l.method, method.MemoryID), network: l.network, tasks: l.tasks,
-		targets: l.targets(),
+		targets: l.targets(), outside: l.options.Features,
 	}
 }

@@ -24,6 +24,7 @@ type evaluator struct {
 	network *network
 	tasks   *tasks
 	targets targets
+	outside Features // of the samples; nil if the network takes these
 }
 
 // loss returns the sum of the losses of n samples of a task, without what a method adds to them.
@@ -68,7 +69,7 @@ func (e evaluator) inBatches(id int, s data.Samples, n int, f func(b *device.Bat
 	}
 	defer b.Free()
 	for from := 0; from < n; from += e.batch {
-		if err := read(b, s, n, from, id); err != nil {
+		if err := e.read(b, s, n, from, id); err != nil {
 			return err
 		}
 		if err := f(b); err != nil {
@@ -79,12 +80,18 @@ func (e evaluator) inBatches(id int, s data.Samples, n int, f func(b *device.Bat
 }
 
 // read fills a batch with samples of a task.
-func read(b *device.Batch, s data.Samples, n, from, id int) (err error) {
+func (e evaluator) read(b *device.Batch, s data.Samples, n, from, id int) (err error) {
 	defer recovered(&err, fmt.Sprintf("reading the samples of task %d panicked", id))
 	b.Empty()
 	b.N = min(len(b.Class), n-from)
-	b.Fill(s, func(i int) int { return from + i })
-	b.Take(id, b.Batch)
+	given := b.Batch
+	if err := fillWith(e.outside, &given, func(b *data.Batch) error {
+		b.Fill(s, func(i int) int { return from + i })
+		return nil
+	}); err != nil {
+		return err
+	}
+	b.Take(id, given)
 	return nil
 }
 
@@ -119,7 +126,7 @@ func (e evaluator) count(id int, t *Task, n int, p rehearsal.Point, rule rehears
 			if from >= n {
 				return nil
 			}
-			if err := read(b, t.Test, n, from, id); err != nil {
+			if err := e.read(b, t.Test, n, from, id); err != nil {
 				return err
 			}
 			predicted, err := e.predict(set, here, b, rule)

@@ -72,6 +72,9 @@ type Options struct {
 	// changes along the step, and the losses after it. Training stays the same, but a step takes
 	// longer.
 	Observe bool
+	// Features, if set, turns all samples into what the model takes: those of streams, of tests and
+	// of predictions. The memory stores features. nil stands for samples that the model takes.
+	Features Features
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands
 	// for one row of pixels.
 	Image Image
@@ -108,7 +111,7 @@ func (o Options) checked() (Options, *method.Started, error) {
 	if err := params.Fill(&o); err != nil {
 		return Options{}, nil, err
 	}
-	if err := cmp.Or(o.checkAlone(), optim.Check(o.Optimizer)); err != nil {
+	if err := cmp.Or(o.checkAlone(), o.checkFeatures(), optim.Check(o.Optimizer)); err != nil {
 		return Options{}, nil, err
 	}
 	m, err := method.Start(o.Method)

@@ -19,6 +19,7 @@ import (
 // and may be used by any number of goroutines while the learner trains, and after the learner was
 // closed. Close it before the backend is closed; an unreachable one is freed without Close.
 type Predictor struct {
+	outside  Features // of the samples; nil if the model takes these
 	programs *Programs
 	model    model.Model
 	scores   rehearsal.Loss        // says how scores come from features
@@ -186,23 +187,26 @@ func (p *Predictor) predict(x []float32, task int, classes []int) (out []Predict
 	return out, nil
 }
 
-// check returns an error if x is not the values of samples.
-func (p *Predictor) check(x []float32) error {
+// inputs returns what the model takes of samples, or an error if x is not the values of samples.
+func (p *Predictor) inputs(x []float32) ([]float32, error) {
 	width := p.model.Inputs()
+	if p.outside != nil {
+		width = p.outside.Inputs()
+	}
 	if len(x) == 0 || len(x)%width != 0 {
-		return fmt.Errorf("%d values are not one or more samples of %d values each", len(x), width)
+		return nil, fmt.Errorf("%d values are not one or more samples of %d values each", len(x), width)
 	}
 	for i := range len(x) / width {
 		if !fp.Finite(x[i*width : (i+1)*width]) {
-			return fmt.Errorf("sample %d has a value that is not finite", i)
+			return nil, fmt.Errorf("sample %d has a value that is not finite", i)
 		}
 	}
-	return nil
+	return describe(p.outside, x)
 }
 
 // byInputs predicts with a scorer that does not ask the network.
 func (p *Predictor) byInputs(scorer rehearsal.InputScorer, x []float32, classes []int) (out []Prediction, err error) {
-	if err := p.check(x); err != nil {
+	if x, err = p.inputs(x); err != nil {
 		return nil, err
 	}
 	p.use.RLock()
@@ -233,7 +237,8 @@ func (p *Predictor) Seen() (samples int, all bool) {
 
 // each calls f with the scores of all outputs, and the features, of one sample after another.
 func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
-	if err := p.check(x); err != nil {
+	x, err := p.inputs(x)
+	if err != nil {
 		return err
 	}
 	p.use.RLock()

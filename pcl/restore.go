@@ -244,7 +244,7 @@ func (r restoration) task(id int, s taskState) (err error) {
 		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", last, maxID)
 	}
 	registry.skip(id - 1)
-	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64), admit: r.admit}
+	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64), admit: r.admit, features: r.network.options.Features}
 	if r.attach != nil {
 		if t.Task, err = r.attach(id); err != nil {
 			return err

@@ -30,13 +30,21 @@ func (l *Learner) Unlearn(task int, samples data.Samples) error {
 		case l.tasks.running.get(task) != nil:
 			return fmt.Errorf("%s has not ended; detach it first", label(task, known.Name))
 		}
-		if err := guarded("the method, or reading the samples,", func() error {
-			return m.Unlearn(task, l.each(samples))
-		}); err != nil {
+		of, outside, err := l.samplesOf(samples)
+		if err != nil {
+			return err
+		}
+		if err := guarded("the method", func() error { return m.Unlearn(task, of) }); err != nil {
 			return err
 		}
 		l.version++
 		l.prediction.outdate()
+		if f := l.options.Features; f != nil && outside != nil {
+			if err := guarded("Options.Features", func() error { return f.Forget(outside) }); err != nil {
+				return fmt.Errorf("%s is unlearnt, but what is kept of its samples is not removed: %w",
+					label(task, known.Name), err)
+			}
+		}
 		return nil
 	})
 }
@@ -68,17 +76,30 @@ func (l *Learner) MemoryBytes() (samples, sums int, err error) {
 	return samples, sums, err
 }
 
-// each yields samples, which share their memory; nil for none.
-func (l *Learner) each(s data.Samples) iter.Seq2[int, []float32] {
+// samplesOf yields the class and the features of samples, and returns their values as they came;
+// nil for none.
+func (l *Learner) samplesOf(s data.Samples) (of iter.Seq2[int, []float32], outside []float32, err error) {
 	if s == nil {
-		return nil
+		return nil, nil, nil
 	}
+	width := l.options.inputs()
+	var classes []int
+	if err := guarded("reading the samples", func() error {
+		classes, outside = make([]int, s.Len()), make([]float32, s.Len()*width)
+		for i := range classes {
+			classes[i] = s.Sample(i, outside[i*width:(i+1)*width])
+		}
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	x, err := describe(l.options.Features, outside)
+	wide := l.options.Model.Inputs()
 	return func(yield func(int, []float32) bool) {
-		x := make([]float32, l.options.Model.Inputs())
-		for i := range s.Len() {
-			if !yield(s.Sample(i, x), x) {
+		for i, c := range classes {
+			if !yield(c, x[i*wide:(i+1)*wide]) {
 				return
 			}
 		}
-	}
+	}, outside, err
 }
