@@ -24,6 +24,14 @@ type Options struct {
 	Progress io.Writer // is told of the download and of how far the pictures have come; nil for silence
 }
 
+// open opens the backend.
+func (o Options) open(ctx context.Context) (*backend.Backend, error) {
+	if o.Open == nil {
+		return backend.Open(ctx, backend.Options{})
+	}
+	return o.Open(ctx)
+}
+
 // Of returns the codes of pictures, Width for each, for each of the lists. Those that are in the
 // cache are read there, all others are computed and added to it, also if ctx ends before all are
 // done.
@@ -31,9 +39,6 @@ func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, e
 	dir, err := cacheDir(o.Dir)
 	if err != nil {
 		return nil, err
-	}
-	if o.Open == nil {
-		o.Open = func(ctx context.Context) (*backend.Backend, error) { return backend.Open(ctx, backend.Options{}) }
 	}
 	x := &extraction{spec: s, options: o, dir: dir, lists: lists}
 	if err := x.index(); err != nil {
@@ -119,7 +124,7 @@ func (x *extraction) all(ctx context.Context) error {
 
 // compute makes the features that are missing.
 func (x *extraction) compute(ctx context.Context, s store, w *weights) error {
-	b, err := x.options.Open(ctx)
+	b, err := x.options.open(ctx)
 	if err != nil {
 		return err
 	}
