@@ -135,6 +135,15 @@ func (s State) Tasks() ([]TaskInfo, error) {
 	return out, nil
 }
 
+// Steps says how many steps the learner had made.
+func (s State) Steps() (int, error) {
+	var l learnerState
+	if err := json.Unmarshal(s.JSON, &l); err != nil {
+		return 0, fmt.Errorf("pcl: saved steps: %w", err)
+	}
+	return l.Step, nil
+}
+
 // Save writes the state to a file, as [Learner.Save] does.
 func (s State) Save(path string) error {
 	return checkpoint.Save(path, s.JSON, s.Arrays)

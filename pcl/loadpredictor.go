@@ -59,7 +59,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Pr
 		return nil, err
 	}
 	p := &Predictor{
-		programs: NewPrograms(b), loss: t.Loss, steps: t.Steps, rule: rule,
+		programs: NewPrograms(b), method: t.Method, image: t.Image, loss: t.Loss, steps: t.Steps, rule: rule,
 		scores: rehearsal.Loss{Cosine: t.Scores.Cosine, Frobenius: t.Scores.Frobenius, Sharpness: t.Scores.Sharpness},
 	}
 	defer p.programs.Close() // the predictor holds them

@@ -137,11 +137,7 @@ func (l *Learner) trained() (*Network, error) {
 		Tasks: l.Tasks(), Names: maps.Clone(l.tasks.registry.names), Loss: keyOf(o.compared()),
 		Scores: scoresOf(lossOf(l.method, method.MemoryID)), Tensors: tensors(o.Model.Layout(), values, at.Running),
 	}
-	m, known := rehearsal.MeansOf(rule)
-	t.OtherScorer = rule != nil && !known
-	if m != nil && !(m.BetweenTasks && o.Increment == "task") {
-		t.Means = m
-	}
+	t.compareBy(rule)
 	return t, nil
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// open locks Options.File, if one is set, and then loads it. Without the lock a second service
-// would continue from a state that this one is about to replace, and overwrite the newer one.
-func (s *Service) open() error {
+// lock locks Options.File, if one is set. Without the lock a second service would continue from a
+// state that this one is about to replace, and overwrite the newer one.
+func (s *Service) lock() error {
 	name := s.options.File
 	if name == "" {
 		return nil
@@ -35,8 +35,13 @@ func (s *Service) open() error {
 		return fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
 	}
 	// a service that is killed again and again while it saves must not fill the disk
-	if err := errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))); err != nil {
-		return err
+	return errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name)), atomicfile.Sweep(networkFile(name)))
+}
+
+// open loads the learner from Options.File, if one is set.
+func (s *Service) open() error {
+	if s.options.File == "" {
+		return nil
 	}
 	if err := s.load(); err != nil {
 		return err
@@ -57,6 +62,9 @@ func (s *Service) load() error {
 	if err != nil {
 		return err
 	}
+	if s.learner.Steps() > 0 || s.learner.LastID() > 0 {
+		return s.replaces(state, tasks)
+	}
 	err = s.learner.Restore(state, func(id int) (pcl.Task, error) {
 		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
 		task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
@@ -67,6 +75,19 @@ func (s *Service) load() error {
 	})
 	if err == nil {
 		s.count(s.learner.Tasks())
+	}
+	return err
+}
+
+// replaces returns an error if a learner that has begun is not one that went on from the file.
+func (s *Service) replaces(saved pcl.State, tasks []pcl.TaskInfo) error {
+	steps, err := saved.Steps()
+	if err == nil && steps > s.learner.Steps() {
+		err = fmt.Errorf("%s has a learner after %d steps, and would be replaced by one after %d: "+
+			"load it first (pcl.Learner.Load), or name another file", s.options.File, steps, s.learner.Steps())
+	}
+	if err == nil {
+		s.count(tasks)
 	}
 	return err
 }
@@ -84,6 +105,7 @@ func (s *Service) save() error {
 	if err := state.Save(s.options.File); err != nil {
 		return err
 	}
+	s.saveNetwork()
 	s.count(tasks)
 	return nil
 }
@@ -101,7 +123,7 @@ func (s *Service) count(tasks []pcl.TaskInfo) {
 // saveLast saves the learner when the service ends. It waits for requests that change the learner;
 // later ones are refused.
 func (s *Service) saveLast() error {
-	if s.options.File == "" {
+	if s.options.File == "" || !s.has() {
 		return nil
 	}
 	s.saving.Lock()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -34,6 +35,10 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /tasks                                             the tasks that are kept, and how many samples of each are saved
 //	GET  /network                                           the trained network, as a safetensors file
 //	GET  /network.onnx                                      the same as an ONNX file
+//	GET  /readyz                                            whether predictions are answered, and what is not ready yet
+//
+// POST /learn?task=1&classes=0,1 and POST /predict also take samples as a body of float32 values,
+// little-endian, of the type application/octet-stream.
 //
 // docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run]
 // that trains.
@@ -41,6 +46,7 @@ func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	onnx := func(t *pcl.Network, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
 	mux.HandleFunc("GET /tasks", s.get(true, s.list))
+	mux.HandleFunc("GET /readyz", s.get(true, s.readyz))
 	mux.HandleFunc("GET /network", s.get(false, s.network((*pcl.Network).Write)))
 	mux.HandleFunc("GET /network.onnx", s.get(false, s.network(onnx)))
 	mux.HandleFunc("POST /tasks", route(s, maxSmall, s.begin))
@@ -62,9 +68,9 @@ func (s *Service) Handler() http.Handler {
 }
 
 // get answers a request without a body with what f returns, which may be short.
-func (s *Service) get(short bool, f func() (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		out, err := f()
+func (s *Service) get(short bool, f func(context.Context) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		out, err := f(q.Context())
 		s.answer(w, short, out, err)
 	}
 }
@@ -101,6 +107,13 @@ func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, take
 		return err
 	}
 	kind := q.Header.Get("Content-Type")
+	if raw, ok := v.(rawReader); ok && kind == "application/octet-stream" {
+		asked, err := url.ParseQuery(q.URL.RawQuery)
+		if err != nil {
+			return fmt.Errorf("the address: %w", err)
+		}
+		return raw.fromRaw(asked, body)
+	}
 	err = jsonin.Unmarshal(body, v)
 	if err != nil && (strings.HasPrefix(kind, "multipart/") ||
 		strings.HasPrefix(kind, "application/x-www-form-urlencoded") &&
@@ -125,6 +138,9 @@ func (s *Service) answer(w http.ResponseWriter, short bool, out any, err error) 
 		err = taken.grow(len(text))
 	}
 	status := http.StatusOK
+	if own, ok := out.(interface{ status() int }); ok {
+		status = own.status()
+	}
 	if err != nil {
 		failed := map[string]any{"error": printable.Cut(err.Error(), mostSaid)}
 		if p := new(partly); errors.As(err, p) {
@@ -184,6 +200,9 @@ type onTask struct {
 // changing keeps the service from being saved for the last time until what it returns is called:
 // what was changed after that would be lost. It fails if the service is ending.
 func (s *Service) changing(ctx context.Context) (done func(), err error) {
+	if err := s.await(ctx, s.ready); err != nil {
+		return nil, err
+	}
 	s.saving.RLock()
 	if ctx.Err() != nil || s.ending.Err() != nil {
 		s.saving.RUnlock()

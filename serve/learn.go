@@ -2,56 +2,15 @@ package serve
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
-
-// samples are those of a request: n rows of equal width, one after another.
-type samples struct {
-	values   []float32
-	n, width int
-}
-
-// UnmarshalJSONFrom reads a list of lists, without a list for each in memory.
-func (x *samples) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	if t, err := in.ReadToken(); err != nil || t.Kind() == 'n' {
-		return err
-	} else if t.Kind() != '[' {
-		return errors.New("want a list of samples, each a list of numbers")
-	}
-	for row := []float32(nil); in.PeekKind() != ']'; x.n++ {
-		if err := json.UnmarshalDecode(in, &row); err != nil {
-			return err
-		}
-		if x.n > 0 && len(row) != x.width {
-			return fmt.Errorf("sample %d has %d values, and sample 0 has %d", x.n, len(row), x.width)
-		}
-		x.values, x.width = append(x.values, row...), len(row)
-	}
-	_, err := in.ReadToken()
-	return err
-}
-
-// of returns an error unless there are samples, each of so many values.
-func (x *samples) of(width int) error {
-	switch {
-	case x.n == 0:
-		return errors.New(`"x" is missing: a list of samples, each a list of numbers`)
-	case x.width != width:
-		return fmt.Errorf("x: sample 0 has %d values, want %d", x.width, width)
-	}
-	return nil
-}
 
 // toLearn is a request with samples of a task.
 type toLearn struct {
@@ -104,10 +63,19 @@ func (s *Service) stream(q onTask) (*data.PushStream, error) {
 	if ok {
 		return stream.(*data.PushStream), nil
 	}
-	if _, err := s.task(q.Task); err != nil {
+	info, err := s.task(q.Task)
+	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("task %d has ended", q.Task)
+	task, err := s.learner.Task(q.Task) // perhaps the program has attached it
+	pushed, ok := task.Stream.(*data.PushStream)
+	switch {
+	case ok && err == nil:
+		return pushed, nil
+	case info.Ended:
+		return nil, fmt.Errorf("task %d has ended", q.Task)
+	}
+	return nil, fmt.Errorf("task %d has a stream of the program's own, which takes no samples by requests", q.Task)
 }
 
 // task returns what is known of a task. An id that was given may be lost: the service was killed
@@ -126,49 +94,12 @@ func (s *Service) task(id int) (pcl.TaskInfo, error) {
 	return pcl.TaskInfo{}, fmt.Errorf("there is no task %d", id)
 }
 
-// toPredict is a request for predictions.
-type toPredict struct {
-	Task *int    `json:"task"` // nil if none is given
-	X    samples `json:"x"`
-}
-
-// atOnce is how many samples are predicted before it is looked whether the client is still there.
-const atOnce = 1024
-
-// maxProbabilities is how many probabilities an answer has at most, since a small request may have
-// a large one.
-var maxProbabilities = 4 << 20
-
-func (s *Service) predict(ctx context.Context, q toPredict) (any, error) {
-	width := s.width()
-	if err := q.X.of(width); err != nil {
-		return nil, err
-	}
-	p, out := s.predictor.Load(), []pcl.Prediction{}
-	for from := 0; from < q.X.n; from += atOnce {
-		some, err := predicted(p, q.Task, q.X.values[from*width:min(from+atOnce, q.X.n)*width])
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+// network answers with a file of the network as it is now, in the form in which write writes it.
+func (s *Service) network(write func(*pcl.Network, io.Writer) error) func(context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) {
+		if err := s.await(ctx, s.ready); err != nil {
 			return nil, err
 		}
-		out = append(out, some...)
-		if classes := len(out[0].Probabilities); q.X.n > maxProbabilities/classes {
-			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests",
-				q.X.n, classes, maxProbabilities)
-		}
-	}
-	return out, nil
-}
-
-func predicted(p *pcl.Predictor, task *int, values []float32) ([]pcl.Prediction, error) {
-	if task == nil {
-		return p.Predict(values)
-	}
-	return p.PredictTask(*task, values)
-}
-
-// network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Network, io.Writer) error) func() (any, error) {
-	return func() (any, error) {
 		s.sending.Lock()
 		defer s.sending.Unlock()
 		trained, err := s.learner.Network() // holds up training only while the parameters are copied

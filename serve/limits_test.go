@@ -18,19 +18,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
 )
-
-// TestUnusable: no service can be made of a learner with a task that requests could not reach.
-func TestUnusable(t *testing.T) {
-	learner := opened(t, "").learner
-	must.Do(t,
-		second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPushStream(8, 16, []int{0}))(t)})))
-	must.Do(t, learner.Pause(1))
-	if _, err := New(learner, Options{}); err == nil {
-		t.Error("a task that has not ended: no error")
-	}
-}
 
 // TestLimits: requests beyond a limit are refused, and those before them stay. In a
 // task-incremental learner each task has outputs of its own, which count.

@@ -22,30 +22,33 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // Service is a learner behind HTTP.
 type Service struct {
-	learner *pcl.Learner
+	learner *pcl.Learner                                // there when ready is closed
+	make    func(context.Context) (*pcl.Learner, error) // makes it; nil if it was given
+	ready   chan struct{}
+	answers answers
 	options Options
 	mu      sync.Mutex   // held while tasks begin and go
 	streams sync.Map     // id of a task that runs → *data.PushStream
 	unlock  func() error // gives the file back
 	// held while the learner is saved for the last time, and for reading by requests that change
 	// what is saved
-	saving    sync.RWMutex
-	given     int                         // ids of tasks up to this one may have been given, as the file of ids says
-	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
-	room      *room                       // of requests in progress
-	sending   sync.Mutex                  // held while a file of the network is written
-	began     atomic.Bool                 // whether Run was called
-	ending    context.Context             // done when the service ends
-	finish    context.CancelFunc          // ends it, and requests, whichever server they have come to
-	grace     time.Duration               // how long requests in progress may take when the service ends
-	stall     time.Duration               // how long a client may send or receive nothing
-	predictor atomic.Pointer[pcl.Predictor]
-	skipped   counts // id of a task → how many of its batches were not trained on
-	spoilt    counts // id of a task → how many of its samples were left out of batches
+	saving  sync.RWMutex
+	given   int                         // ids of tasks up to this one may have been given, as the file of ids says
+	saved   atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
+	room    *room                       // of requests in progress
+	sending sync.Mutex                  // held while a file of the network is written
+	began   atomic.Bool                 // whether Run was called
+	ending  context.Context             // done when the service ends
+	finish  context.CancelFunc          // ends it, and requests, whichever server they have come to
+	grace   time.Duration               // how long requests in progress may take when the service ends
+	stall   time.Duration               // how long a client may send or receive nothing
+	skipped counts                      // id of a task → how many of its batches were not trained on
+	spoilt  counts                      // id of a task → how many of its samples were left out of batches
 }
 
 // Options of a service.
@@ -91,48 +94,61 @@ type Options struct {
 	// for addresses and "localhost"; if there are none, this holds only for requests that come by a
 	// loopback address, as those of a browser on the same machine do.
 	Hosts []string
+	// Model is the learner's network, which [Start] needs for a network of one's own. nil stands for
+	// one of package [github.com/parallelcl/parallelcl/pcl/model].
+	Model model.Model
 }
 
-// New returns a service with a learner that no one else calls until the service has ended.
+// New returns a service with a learner, which is loaded from Options.File unless it has begun.
 //
-// The learner has no tasks that have not ended: those of the service begin by requests, or are in
-// its file.
+// The program may go on using the learner, but for closing it before the service has ended. Tasks
+// that it attaches are there for requests, too: those with a [data.PushStream] take samples also by
+// POST /learn. A learner that has begun must have made at least as many steps as that in the file,
+// which it replaces.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
-	if err := usable(learner, o); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
-	}
-	o.fill()
-	s := &Service{learner: learner, options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
-	s.saved.Store(&map[int]int{})
-	s.ending, s.finish = context.WithCancel(context.Background())
-	s.unlock = func() error { return nil }
-	err := s.open()
-	if err == nil {
-		err = s.renew()
-	}
+	s, err := begin(o)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.use(learner); err != nil {
 		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.unlock()))
 	}
 	return s, nil
 }
 
-// usable returns an error if no service can be made of a learner.
-func usable(learner *pcl.Learner, o Options) error {
+// begin returns a service that has no learner yet. It has its file.
+func begin(o Options) (*Service, error) {
+	for _, host := range o.Hosts {
+		if strings.ContainsAny(host, ":/") {
+			return nil, fmt.Errorf("serve: the name %q in Options.Hosts: want a name alone, without a port, "+
+				"such as learner.example.org", host)
+		}
+	}
+	o.fill()
+	s := &Service{options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
+	s.ready, s.answers.first = make(chan struct{}), make(chan struct{})
+	s.saved.Store(&map[int]int{})
+	s.ending, s.finish = context.WithCancel(context.Background())
+	s.unlock = func() error { return nil }
+	if err := s.lock(); err != nil {
+		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.unlock()))
+	}
+	return s, nil
+}
+
+// use gives the service its learner.
+func (s *Service) use(learner *pcl.Learner) error {
 	if learner.Options().Loss != nil {
 		return errors.New("the learner takes samples with target values, which cannot be sent: a service is for classes")
 	}
-	for _, t := range learner.Tasks() {
-		if !t.Ended {
-			return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks " +
-				"by POST /tasks")
-		}
+	s.learner = learner
+	if err := s.open(); err != nil {
+		return err
 	}
-	for _, host := range o.Hosts {
-		if strings.ContainsAny(host, ":/") {
-			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org",
-				host)
-		}
+	if err := s.renew(); err != nil {
+		return err
 	}
+	close(s.ready)
 	return nil
 }
 
@@ -181,7 +197,9 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	var failed error
 	var training sync.WaitGroup
 	training.Go(func() {
-		failed = s.train(ctx)
+		if failed = s.prepare(ctx); failed == nil && s.has() {
+			failed = s.train(ctx)
+		}
 		s.finish() // nobody waits for room any more
 		s.stop(server)
 	})
@@ -195,7 +213,14 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		err = nil
 	}
 	training.Wait()
-	return errors.Join(failed, err, s.saveLast(), s.unlock())
+	err = errors.Join(failed, err, s.saveLast(), s.unlock())
+	if s.make != nil {
+		s.answers.close()
+		if s.has() {
+			s.learner.Close()
+		}
+	}
+	return err
 }
 
 // warn says in the log that others than programs on this machine can reach the service, which asks
@@ -242,22 +267,14 @@ func (s *Service) train(ctx context.Context) error {
 
 // renew takes a snapshot of the learner as it is, and lets it predict.
 func (s *Service) renew() error {
-	p, err := s.learner.Snapshot()
+	p, err := s.learner.Preview()
 	if err == nil {
 		s.offer(p)
 	}
 	return err
 }
 
-// offer lets a snapshot predict unless there is a newer one. The old one is freed when no request
-// uses it any more.
-func (s *Service) offer(p *pcl.Predictor) {
-	for old := s.predictor.Load(); old == nil || p.Newer(old); old = s.predictor.Load() {
-		if s.predictor.CompareAndSwap(old, p) {
-			return
-		}
-	}
-}
+func (s *Service) offer(p *pcl.Predictor) { s.answers.offer(&answerer{Predictor: p}) }
 
 // drop drops the streams of tasks that have ended, which are as large as the samples that may wait
 // in them.

@@ -25,7 +25,10 @@ type described struct {
 	Spoilt int `json:"skipped_samples,omitempty"`
 }
 
-func (s *Service) list() (any, error) {
+func (s *Service) list(ctx context.Context) (any, error) {
+	if err := s.await(ctx, s.ready); err != nil {
+		return nil, err
+	}
 	out, saved := []described{}, *s.saved.Load()
 	for _, t := range s.learner.Tasks() {
 		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skipped.of(t.ID), s.spoilt.of(t.ID)}
@@ -73,6 +76,9 @@ func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	}
 	id, err := s.learner.AttachContext(ctx, task)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.reserve(id); err != nil { // the program may have attached tasks meanwhile
 		return nil, err
 	}
 	s.streams.Store(id, task.Stream)

@@ -27,27 +27,25 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
-	device, err := backend.Open(ctx, backend.Options{Name: *name})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer device.Close()
-	if err := run(ctx, device, *addr, *file, *inputs, *outputs); err != nil {
+	if err := run(ctx, *name, *addr, *file, *inputs, *outputs); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, device *backend.Backend, addr, file string, inputs, outputs int) error {
-	learner, err := newLearner(device, inputs, outputs)
-	if err != nil {
-		return err
-	}
-	defer learner.Close()
-	service, err := serve.New(learner, serve.Options{File: file})
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, name, addr, file string, inputs, outputs int) error {
 	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	var device *backend.Backend
+	defer func() { device.Close() }()
+	service, err := serve.Start(func(ctx context.Context) (learner *pcl.Learner, err error) {
+		if device, err = backend.Open(ctx, backend.Options{Name: name}); err != nil {
+			return nil, err
+		}
+		return newLearner(ctx, device, inputs, outputs)
+	}, serve.Options{File: file})
 	if err != nil {
 		return err
 	}
@@ -56,10 +54,10 @@ func run(ctx context.Context, device *backend.Backend, addr, file string, inputs
 }
 
 // newLearner chooses the network and how it learns.
-func newLearner(device *backend.Backend, inputs, outputs int) (*pcl.Learner, error) {
+func newLearner(ctx context.Context, device *backend.Backend, inputs, outputs int) (*pcl.Learner, error) {
 	net, err := pcl.NewMLP(inputs, []int{128, 64}, outputs)
 	if err != nil {
 		return nil, err
 	}
-	return pcl.New(context.Background(), pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
+	return pcl.New(ctx, pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // TestMain is the service itself if the environment says so.
@@ -89,24 +88,21 @@ func TestTerminated(t *testing.T) {
 	t.Errorf("the samples are predicted as %+v after a restart", p)
 }
 
-// TestBusyAddress: a service that cannot listen gives its file back, so that another one in the
-// program can have it.
+// TestBusyAddress: a service that cannot listen is an error, and leaves its file to the next one.
 func TestBusyAddress(t *testing.T) {
-	device, err := backend.Open(t.Context(), backend.Options{Name: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer device.Close()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer busy.Close()
 	file := filepath.Join(t.TempDir(), "service.pcl")
-	for range 2 {
-		if err := run(t.Context(), device, busy.Addr().String(), file, 8, 4); err == nil {
-			t.Fatalf("error %v", err)
-		}
+	if err := run(t.Context(), "go", busy.Addr().String(), file, 8, 4); err == nil {
+		t.Fatal("no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, "go", "127.0.0.1:0", file, 8, 4); err != nil {
+		t.Fatal(err)
 	}
 }
 

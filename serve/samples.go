@@ -1,0 +1,200 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// samples are those of a request: n rows of equal width, one after another.
+type samples struct {
+	values   []float32
+	n, width int
+	raw      bool // whether they came without lists, so that their width is not known
+}
+
+// UnmarshalJSONFrom reads a list of lists. A text of numbers is read in one pass over its bytes;
+// any other is left to the decoder, which knows what is wrong with it.
+func (x *samples) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	if in.PeekKind() == 'n' {
+		_, err := in.ReadToken()
+		return err
+	}
+	text, err := in.ReadValue()
+	if err != nil || x.read(text) {
+		return err
+	}
+	*x = samples{}
+	err = x.decode(jsontext.NewDecoder(bytes.NewReader(text)))
+	if inside := new(json.SemanticError); errors.As(err, &inside) {
+		inside.JSONPointer = in.StackPointer() + inside.JSONPointer
+	}
+	return err
+}
+
+// read reads a list of lists of numbers, and says whether text, which is JSON, is one.
+func (x *samples) read(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',':
+			i++
+		case c == '[':
+			if depth++; depth > 2 {
+				return false
+			}
+			i++
+		case c == ']':
+			if depth--; depth == 1 && !x.endRow() {
+				return false
+			}
+			i++
+		case depth == 2 && (c == '-' || '0' <= c && c <= '9'):
+			from := i
+			for i < len(text) && text[i] != ',' && text[i] != ']' && text[i] > ' ' {
+				i++
+			}
+			value, err := strconv.ParseFloat(string(text[from:i]), 32)
+			if err != nil {
+				return false
+			}
+			x.values = append(x.values, float32(value))
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// endRow counts a row, and says whether it is as wide as the others.
+func (x *samples) endRow() bool {
+	width := len(x.values) - x.n*x.width
+	if x.n == 0 {
+		x.width = width
+	}
+	x.n++
+	return width == x.width
+}
+
+// decode reads a list of lists, without a list for each in memory.
+func (x *samples) decode(in *jsontext.Decoder) error {
+	if t, err := in.ReadToken(); err != nil {
+		return err
+	} else if t.Kind() != '[' {
+		return errors.New("want a list of samples, each a list of numbers")
+	}
+	for row := []float32(nil); in.PeekKind() != ']'; x.n++ {
+		if err := json.UnmarshalDecode(in, &row); err != nil {
+			return err
+		}
+		if x.n > 0 && len(row) != x.width {
+			return fmt.Errorf("sample %d has %d values, and sample 0 has %d", x.n, len(row), x.width)
+		}
+		x.values, x.width = append(x.values, row...), len(row)
+	}
+	_, err := in.ReadToken()
+	return err
+}
+
+// of returns an error unless there are samples, each of so many values.
+func (x *samples) of(width int) error {
+	if x.raw {
+		if len(x.values)%width != 0 {
+			return fmt.Errorf("the body has %d values of four bytes; want samples of %d values each", len(x.values), width)
+		}
+		x.n, x.width, x.raw = len(x.values)/width, width, false
+	}
+	switch {
+	case x.n == 0:
+		return errors.New(`"x" is missing: a list of samples, each a list of numbers`)
+	case x.width != width:
+		return fmt.Errorf("x: sample 0 has %d values, want %d", x.width, width)
+	}
+	return nil
+}
+
+// readRaw reads a body of float32 values, little-endian, of samples one after another.
+func (x *samples) readRaw(body []byte) error {
+	if len(body) == 0 || len(body)%4 != 0 {
+		return fmt.Errorf("the body has %d bytes; want the values of samples, four bytes each", len(body))
+	}
+	x.values, x.raw = make([]float32, len(body)/4), true
+	for i := range x.values {
+		x.values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
+	}
+	return nil
+}
+
+// rawReader is a request that can also have its samples as a body of numbers, and the rest in its
+// address.
+type rawReader interface {
+	fromRaw(asked url.Values, body []byte) error
+}
+
+// whole reads one whole number of an address, "" if the key is not there.
+func whole(asked url.Values, key string) (n int, given bool, err error) {
+	text := asked.Get(key)
+	if !asked.Has(key) {
+		return 0, false, nil
+	}
+	if n, err = strconv.Atoi(text); err != nil {
+		err = fmt.Errorf("%s=%.40s in the address: want a whole number", key, text)
+	}
+	return n, true, err
+}
+
+// only returns an error if an address has other keys than these, or one of them twice.
+func only(asked url.Values, keys ...string) error {
+	for key, values := range asked {
+		known := false
+		for _, k := range keys {
+			known = known || k == key
+		}
+		if !known {
+			return fmt.Errorf("the key %.60q in the address is not known here", key)
+		}
+		if len(values) > 1 {
+			return fmt.Errorf("the key %.60q in the address is there twice", key)
+		}
+	}
+	return nil
+}
+
+// fromRaw reads POST /learn?task=1&classes=0,1,1 with a body of numbers.
+func (q *toLearn) fromRaw(asked url.Values, body []byte) (err error) {
+	if err := only(asked, "task", "classes"); err != nil {
+		return err
+	}
+	if q.Task, _, err = whole(asked, "task"); err != nil {
+		return err
+	}
+	for one := range strings.SplitSeq(asked.Get("classes"), ",") {
+		class, err := strconv.Atoi(one)
+		if err != nil {
+			return fmt.Errorf("classes=… in the address has %.40q; want whole numbers with commas between them", one)
+		}
+		q.Classes = append(q.Classes, class)
+	}
+	return q.X.readRaw(body)
+}
+
+// fromRaw reads POST /predict or /predict?task=1 with a body of numbers.
+func (q *toPredict) fromRaw(asked url.Values, body []byte) error {
+	if err := only(asked, "task"); err != nil {
+		return err
+	}
+	if task, given, err := whole(asked, "task"); err != nil {
+		return err
+	} else if given {
+		q.Task = &task
+	}
+	return q.X.readRaw(body)
+}
