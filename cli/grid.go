@@ -53,8 +53,8 @@ type gridFlags struct {
 	dataFlag
 }
 
-// plans reads grids and expands them. What is wrong with one is a mistake of the command, except
-// that a file that cannot be read now may be read later.
+// plans reads grids and expands them. A mistake in a grid is a usage error; a file that cannot be
+// read is not, since it may be read later.
 func (g gridFlags) plans(names []string) (all []*grid.Grid, err error) {
 	all, err = g.expanded(names)
 	if err != nil && !errors.As(err, new(*fs.PathError)) {

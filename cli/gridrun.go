@@ -84,8 +84,8 @@ func (c *gridWork) work(
 	return reportWork(rc, all, store.Dir, schedule.Shard, missing)
 }
 
-// reportWork says what is done and what is left, after err ended the work. What failed in other
-// shards is not this command's failure.
+// reportWork says what is done and what is left, after err ended the work. Failures in other shards
+// do not fail this command.
 func reportWork(rc *runContext, all []*grid.Grid, dir string, shard experiment.Shard, err error) error {
 	failed := 0
 	for _, g := range all {

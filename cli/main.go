@@ -48,7 +48,7 @@ type commands struct {
 	Quiet   bool    `short:"q" help:"Print no progress and no notices."`
 	HelpAll helpAll `help:"Show this help with all flags, including rarely needed ones."`
 
-	AllowCode bool `rare:"" help:"Start the Python rules (python:FILE.py:NAME) that configurations, grids and results of others name. Those in the command itself need no leave."`
+	AllowCode bool `rare:"" help:"Start the Python rules (python:FILE.py:NAME) that configurations, grids and results of others name. Rules named in the command itself need no such flag."`
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`

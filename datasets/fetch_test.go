@@ -120,8 +120,8 @@ func holds(t *testing.T, dir string, want []byte) {
 }
 
 // TestFetch: a download is unpacked into the folder of the set, as is a copy that the user has put
-// beside it, which stays. What a process that was killed had unpacked is removed, what belongs to
-// others is not.
+// beside it, which stays. Files that a killed process had unpacked are removed; files of others
+// stay.
 func TestFetch(t *testing.T) {
 	content := someBytes(100_000)
 	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)),

@@ -60,8 +60,8 @@ func readFile(path string, most int64) (data []byte, err error) {
 // A source is what a set is read from.
 type source interface {
 	// stamp changes when the files do: it has names, sizes and times. It is empty if there are no
-	// files, or not all. What cannot be read has a stamp too: survey and open, which are called
-	// after it, say why.
+	// files, or not all. Files that cannot be read have a stamp too: survey and open, which are
+	// called next, say why.
 	stamp(ctx context.Context) string
 	// survey fills in what the files say, as far as [Info] has it.
 	survey(ctx context.Context, i *Info) error

@@ -216,7 +216,7 @@ func (f *folder) open(ctx context.Context, d *Dataset) (*samples, error) {
 	}
 	d.Height, d.Width, d.Channels = f.height, f.width, f.Channels
 	if d.Height == 0 || d.Channels == 0 {
-		// What is kept of the survey is also what Inspect returns.
+		// Inspect returns the same survey, which is kept.
 		i, err := surveyed(ctx, Info{Name: d.Name, Title: d.Title, Source: d.Source, Licence: d.Licence}, f)
 		if err != nil {
 			return nil, err

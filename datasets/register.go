@@ -21,8 +21,8 @@ type Spec struct {
 	// Info needs a Name. The command line shows Title, Classes and the size of the samples; with
 	// these, an experiment on the set has fitting defaults (package experiment, DefaultConfig).
 	Info Info
-	// Open returns the set, with its classes, its splits and the size of its samples. What it
-	// leaves empty of Name, Title, Source, Licence and Cite is taken from Info. It may be called
+	// Open returns the set, with its classes, its splits and the size of its samples. Name, Title,
+	// Source, Licence and Cite are taken from Info where Open leaves them empty. It may be called
 	// several times, from any goroutine.
 	Open func(ctx context.Context, o Options) (*Dataset, error)
 	// SHA256, if set, returns a checksum of what Open reads, as Open itself writes it to

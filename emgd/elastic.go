@@ -36,9 +36,8 @@ const (
 )
 
 // Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value
-// is GMC with τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and
-// leave at any step; as JSON it is that alone, without the settings. It is not safe for concurrent
-// use.
+// is GMC with τ = 5 and ε1 = 0.9. Its state is keyed by stream id, so streams may join and leave at
+// any step; its JSON has that state, without the settings. It is not safe for concurrent use.
 type Elastic struct {
 	Rule Rule `json:"-"`
 	// Tau is the temperature: 0 means 5, or 1 for LogGMC; +Inf means equal factors.

@@ -60,7 +60,7 @@ type Options struct {
 	// Augment, if set, changes each sample before a step trains on it, also replayed ones: a random
 	// crop, a flip, noise. The memory stores samples unchanged, and a method that stores the
 	// model's outputs with them stores the outputs for the unchanged sample. It must not keep the
-	// sample's inputs, x. What it draws from rng follows from the seed, the step and the row, so
+	// sample's inputs, x. The random numbers of rng follow from the seed, the step and the row, so
 	// that a run can be repeated and resumed.
 	Augment func(rng *rand.Rand, x []float32)
 	// Edit turns memory editing on; the zero value turns it off.
@@ -79,8 +79,8 @@ type Options struct {
 	// for one row of pixels.
 	Image Image
 	// Grow gives the classifier more outputs when a task arrives that needs more than there are.
-	// What the model had learnt stays as it is, bit by bit; programs are compiled anew. Without it
-	// such a task is refused.
+	// Parameters that were learnt stay as they are, bit by bit; programs are compiled anew. Without
+	// Grow such a task is refused.
 	Grow bool
 	// Programs, if set, shares compiled programs with other learners on the same Backend.
 	Programs *Programs

@@ -196,8 +196,8 @@ func TestTaskGradient(t *testing.T) {
 }
 
 // TestSIAlongAPath: with plain descent on one task a step lowers the loss by ‖Δθ‖²/γ to first
-// order, and each parameter's share of it is (Δθ)²/γ. What is kept of the task is the sum of these,
-// over the square of the whole way plus ξ.
+// order, and each parameter's share of it is (Δθ)²/γ. The importance that is kept of the task is
+// the sum of these shares, divided by the square of the whole way plus ξ.
 func TestSIAlongAPath(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	const rate, xi = 0.05, 0.01

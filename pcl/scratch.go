@@ -2,8 +2,8 @@ package pcl
 
 import "github.com/parallelcl/parallelcl/pcl/internal/device"
 
-// scratch owns batches and vectors that steps use again, so as not to make them anew. What is in
-// them is of no use to a later step.
+// scratch owns batches and vectors that steps use again, so as not to make them anew. Their
+// contents are of no use to a later step.
 type scratch struct {
 	replayed []*device.Batch // one for each row of the memory
 	one      *device.Batch   // for the samples that a method, or the search for bad samples, asks about

@@ -10,9 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// TestStoredLogits follows the logits in the memory over the ends of three tasks. Those of der-pp
-// stay as they were stored. x-der does the same until outputs are new, and then adds the present
-// logits of these; refresh takes all present logits.
+// TestStoredLogits follows the logits in the memory over the ends of three tasks. The logits of
+// der-pp stay as they were stored. x-der does the same until outputs are new, and then adds the
+// present logits of these; refresh takes all present logits.
 func TestStoredLogits(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad+der-pp", "avggrad+der-pp+x-der", "avggrad+der-pp+refresh"} {

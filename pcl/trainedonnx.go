@@ -13,7 +13,7 @@ import (
 // §4). m is its model, which has to be a [model.Buildable]; if it is nil, it is found by
 // [model.ByKey]. The file takes samples as the learner does, any number of them, and gives their
 // logits and features and, if predictions are made by the nearest mean, the scores that are then
-// compared. What [Network.Save] describes is in the file's metadata, too.
+// compared. The file's metadata describe the network as [Network.Save] does.
 func (t *Network) SaveONNX(path string, m model.Model) error {
 	return saveNetwork(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
 }

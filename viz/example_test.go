@@ -11,10 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// What each example draws is kept in testdata and compared by the tests. The runs and records that
-// a program would read with results.Load and results.ReadRecords come from there too.
-
-// save writes an example's figure.
+// save writes an example's figure to testdata, where a test compares it with the one that is kept.
+// The examples' runs and records come from there too; a program would read its own with
+// results.Load and results.ReadRecords.
 func save(name string, fig *viz.Figure, err error) {
 	if err == nil {
 		err = fig.Save("testdata/" + name + ".png")

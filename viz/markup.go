@@ -164,7 +164,7 @@ func (p part) withoutTexts() part {
 	return p
 }
 
-// groups writes the groups of the part. Those among the data share an element, which a zoom moves.
+// groups writes the groups of the part. Groups among the data share an element, which a zoom moves.
 func (p *part) groups(b io.Writer, paint paint) {
 	inside := false
 	for _, g := range p.Groups {

@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// What figures must show.
-
-// The gradients of a pair stand still while σ moves d, and frames of a slider have the same axes.
+// TestGeometryStandsStill: the gradients of a pair stand still while σ moves d, and frames of a
+// slider have the same axes.
 func TestGeometryStandsStill(t *testing.T) {
 	var figures []*Figure
 	for s := 1; s <= 9; s += 4 {

@@ -22,7 +22,7 @@ type Style struct {
 }
 
 // order gives the methods their looks for good: the first has a colour of its own, the others the
-// fourteen of hue in turn, and by every seven of them other dashes and markers. Those that are
+// fourteen of hue in turn, and by every seven of them other dashes and markers. Methods that are
 // drawn most come first, so that two that share a colour seldom meet. Appending keeps the looks of
 // those before.
 var order = []string{

@@ -108,7 +108,7 @@ func (m trade) behind(o trade) bool {
 	return o.task >= m.task && o.class >= m.class && (o.task > m.task || o.class > m.class)
 }
 
-// fence is J. Tukey's: what is below it is far from the others.
+// fence returns J. Tukey's lower fence: values below it are far from the others.
 func fence(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	low, high := stat.Quantile(0.25, stat.LinInterp, sorted, nil), stat.Quantile(0.75, stat.LinInterp, sorted, nil)
@@ -116,7 +116,7 @@ func fence(x []float64) float64 {
 }
 
 // addTrades adds methods as points, with the line of the front and names, for which there is room
-// around them. Those far behind are counted.
+// around them. Methods far behind are counted, not named.
 func addTrades(p *Plot, all []trade) {
 	x, y := func(m trade) float64 { return m.task }, func(m trade) float64 { return m.class }
 	left, bottom := fence(each(all, x)), fence(each(all, y))

@@ -20,7 +20,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
-// Limits say how much an archive may hold. What its headers claim does not count.
+// Limits say how much an archive may hold. Sizes claimed in its headers do not count.
 type Limits struct {
 	Bytes   int64
 	Members int

@@ -14,9 +14,9 @@ import (
 	"unicode"
 )
 
-// Text returns the text of a value. Floating-point numbers have the given number of significant
-// digits, and whole ones, as of steps, all of theirs; −1 stands for as many as it takes to read the
-// same number. What there is not, nil or NaN, is empty.
+// Text returns the text of a value. A floating-point number has the given number of significant
+// digits, or all of its digits if it is whole, as a number of steps is; −1 stands for as many
+// digits as it takes to read back the same number. The text of nil and of NaN is empty.
 func Text(v any, digits int) string {
 	switch x := v.(type) {
 	case nil:

@@ -39,8 +39,8 @@ func halve(file string) error {
 
 func touch(file string) error { return os.Chtimes(file, time.Time{}, time.Now().Add(-time.Hour)) }
 
-// What is damaged in the cache is found by the doctor, and made again by install, which says so in
-// a line.
+// TestDamagedCache: the doctor finds a damaged file of the cache; install makes it again, and says
+// so in a line.
 func TestDamagedCache(t *testing.T) {
 	o := machine(t)
 	var said bytes.Buffer

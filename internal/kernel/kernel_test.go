@@ -225,7 +225,7 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// What a program says last is shown without what it would do to a terminal.
+// TestOutputIsPrintable: control characters in a program's output are escaped.
 func TestOutputIsPrintable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jupyter-lab")
 	write(t, path, "#!/bin/sh\nprintf '4.1\\033[2J\\n'\n")

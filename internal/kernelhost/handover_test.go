@@ -16,7 +16,8 @@ import (
 type own struct{ data.Stream }
 
 // TestHandover: a session's learner is made again as it was, once for all variables that share it.
-// What cannot be made again is refused with the reason, and other values are left to the host.
+// A learner that cannot be made again is refused with the reason, and other values are left to the
+// host.
 func TestHandover(t *testing.T) {
 	experiment.KeepRecipes()
 	var m module

@@ -103,8 +103,8 @@ func each[T any](size int, one func([]byte) T) kind {
 	}}
 }
 
-// wide decodes a text of four bytes for each character, padded with zeros. What is no character
-// leaves a text that is not valid UTF-8, so that two of them are not taken for the same.
+// wide decodes a text of four bytes for each character, padded with zeros. A code that is not a
+// character leaves a text that is not valid UTF-8, which callers refuse.
 func wide(b []byte, order binary.ByteOrder) string {
 	var s strings.Builder
 	for ; len(b) >= 4; b = b[4:] {

@@ -106,8 +106,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestHeaders: a header is a Python literal. What NumPy reads is read, and the rest is refused by
-// its cause.
+// TestHeaders: a header is a Python literal. Headers that NumPy reads are read; the others are
+// refused by their cause.
 func TestHeaders(t *testing.T) {
 	want := []float32{0, 1, 2, 3, 4, 5}
 	data := string(must.Get(binary.Append(nil, binary.LittleEndian, want))(t))

@@ -17,8 +17,8 @@ import (
 const module = "github.com/parallelcl/parallelcl"
 
 // Version returns the version and the commit that the program was built from, as far as the build
-// has recorded them. Those of a program of another module, which has parts of its own, begin with
-// its path.
+// has recorded them. The version of a program of another module, which has parts of its own, begins
+// with that module's path.
 func Version() (version, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// What the results in the repository say of the paper's claims.
+// Claims of the paper that hold in the results of the repository.
 func Example() {
 	all, err := rows.Files("../../grids/results/best-test-split.csv")
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package regular opens files that users name, or that lie in folders which others may write to.
-// What is no file of bytes on a disk is refused: a named pipe would be waited for, and a device has
-// no end.
+// Anything but a file of bytes on a disk is refused: a named pipe would be waited for, and a device
+// has no end.
 package regular
 
 import (

@@ -50,7 +50,7 @@ func (d Dir) Remove() error {
 	return os.RemoveAll(d.Path)
 }
 
-// sweep removes the folders of processes that have ended. What it may not remove stays.
+// sweep removes the folders of processes that have ended. A folder that it may not remove stays.
 func sweep(prefix string, ended []func(string)) {
 	folders, _ := fs.Glob(os.DirFS(os.TempDir()), prefix+"*")
 	for _, name := range folders {

@@ -123,8 +123,8 @@ func TestCitedSectionsExist(t *testing.T) {
 	}
 }
 
-// TestNamedDocumentsExist: no text sends its reader to a document that is not in the repository.
-// What is written in capitals and cited like a document, as in `THESIS §3` or `THESIS.md`, is one
+// TestNamedDocumentsExist: no text sends its reader to a document that is not in the repository. A
+// name in capitals that is cited like a document, as in `THESIS §3` or `THESIS.md`, counts as one
 // too. The last names in the pattern are those of texts that were cited once and never part of the
 // repository.
 func TestNamedDocumentsExist(t *testing.T) {

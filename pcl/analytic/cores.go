@@ -12,7 +12,7 @@ import (
 // depend neither on the length of the vectors nor on where they are divided.
 var blas gonum.Implementation
 
-// each calls f with 0 to n-1, on all cores. What the calls change must not overlap.
+// each calls f with 0 to n-1, on all cores. Calls must not change the same memory.
 func each(n int, f func(k int)) {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	if workers < 2 {

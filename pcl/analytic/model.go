@@ -124,7 +124,7 @@ func (m *Model) keepSums(rows [][]float32) {
 	}
 }
 
-// Unlearn takes away all that a task has added. What is left is, bit by bit, what it would be if
+// Unlearn takes away all that a task has added. The model is then, bit by bit, what it would be if
 // the task had never come. samples are the class and the features of all samples that the task
 // added, in any order; nil stands for the kept sums. If they are not the task's, Unlearn returns an
 // error, and nothing changes.

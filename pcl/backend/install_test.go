@@ -203,8 +203,8 @@ func TestDamagedPlugin(t *testing.T) {
 	mustInstall(t, p, dir)
 }
 
-// What was damaged since its installation is installed again: what its size or time shows at once,
-// and the rest when it is verified.
+// TestDamagedSince: a file that was damaged since its installation is installed again, at once if
+// its size or time shows the damage, otherwise when it is verified.
 func TestDamagedSince(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(dir, file string) error

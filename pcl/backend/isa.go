@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// What [Options].Vectors takes. XLA compiles for the widest vector instructions that a processor
-// has, and so does oneDNN, the library that multiplies matrices for it. Sums are rounded otherwise
-// with wider ones, so that the same run has other bits on a processor with AVX-512 than on one with
+// Values of [Options].Vectors. XLA compiles for the widest vector instructions that a processor
+// has, and so does oneDNN, the library that multiplies matrices for it. Wider vectors round sums
+// differently, so that the same run has other bits on a processor with AVX-512 than on one with
 // AVX2.
 const (
 	native = "native" // the widest, unless the environment limits them

@@ -181,7 +181,7 @@ func (p *PushStream) makeRoom() {
 	}
 }
 
-// Len returns how many samples wait to be trained on. Those that a learner has fetched are not
+// Len returns how many samples wait to be trained on. Samples that a learner has fetched are not
 // counted.
 func (p *PushStream) Len() int {
 	p.mu.Lock()

@@ -21,7 +21,7 @@ import (
 // Config as TOML, with the names in its tags (docs/config.md), which are also those of flags;
 // result files hold it as JSON. The defaults of a data set are in [DefaultConfig].
 //
-// What it shares with [pcl.Options] means the same there, and is within the same bounds. Three
+// A field that [pcl.Options] has too means the same there, and is within the same bounds. Three
 // defaults differ, which have to stay, since ids are hashes of all values: an experiment is
 // task-incremental, takes batches of 128 and has the seed 1234, as the published ones
 // (docs/protocol.md §1.1). A learner of streams of your own predicts among all classes, and streams

@@ -1,6 +1,6 @@
 // Package experiment makes whole runs. A run trains a learner on the scenario that a [Config]
 // describes, measures its accuracy, and writes its result, records and checkpoints to a folder.
-// What is finished there is not made again, and what is not goes on. [Each] makes runs, with any
+// Finished runs there are not made again; unfinished ones resume. [Each] makes runs, with any
 // number of processes in the same folders. To make some on one data set, begin with a [Session]:
 //
 //	s := experiment.New("glyphs", experiment.Options{})

@@ -131,8 +131,8 @@ func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule
 	}
 }
 
-// loop makes the runs of a shard. Those that other processes are at go to the end of the queue; it
-// ends if it finds only such.
+// loop makes the runs of a shard. Runs that other processes are making go to the end of the queue;
+// loop ends if only such runs are left.
 func (w *work) loop(ctx context.Context, idle []*Machine, configs []Checked, yield func(Result, error) bool) {
 	within, stop := context.WithCancel(ctx)
 	defer stop()

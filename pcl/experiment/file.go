@@ -16,8 +16,9 @@ import (
 
 // Layer is what a file, the command line or a grid says of a configuration.
 type Layer struct {
-	// Values have the names of the keys of a configuration file (docs/config.md). Those of a table
-	// are a map, or have names such as "optimizer.lr". They may be texts of all kinds of values.
+	// Values have the names of the keys of a configuration file (docs/config.md). The values of a
+	// table are a map, or have names such as "optimizer.lr". A value of any kind may be given as
+	// text.
 	Values map[string]any
 	Dir    string // to which the files that the keys "scenario" and "init" name are relative
 	From   string // what errors call it; may be empty
@@ -44,7 +45,7 @@ func ReadLayer(path string) (l Layer, err error) {
 // NewConfig returns the [DefaultConfig] of a data set with layers over it, of which the last counts
 // most. The data set is the one that the last of them names, itself or by its scenario, or else
 // "glyphs". Unknown keys, values out of range, and those that do nothing beside a scenario are
-// errors. What belongs together is checked by [Config.Check].
+// errors. [Config.Check] checks values that depend on each other.
 func NewConfig(layers ...Layer) (c Config, err error) {
 	dataset, played := "glyphs", make([]*scenario.Scenario, len(layers))
 	for i, l := range layers {

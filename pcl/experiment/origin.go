@@ -26,8 +26,9 @@ var builtIn = func() map[string]bool {
 	return known
 }()
 
-// program tells this program from those that may compute something else from the configuration.
-// What a notebook has registered counts if the configuration names a part that is not the module's.
+// program tells this program from those that may compute something else from the configuration. The
+// cells of a notebook count if the configuration names a part that the module itself does not
+// register.
 func (c Config) program() (string, error) {
 	own := !builtIn["model "+c.modelName()] || !strings.Contains(c.Dataset, ":") && !builtIn["set "+c.Dataset]
 	for name := range strings.SplitSeq(c.Method, "+") {

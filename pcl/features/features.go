@@ -32,9 +32,9 @@ func (o Options) open(ctx context.Context) (*backend.Backend, error) {
 	return o.Open(ctx)
 }
 
-// Of returns the codes of pictures, Width for each, for each of the lists. Those that are in the
-// cache are read there, all others are computed and added to it, also if ctx ends before all are
-// done.
+// Of returns, for each of the lists, the codes of its pictures, Width for each. Codes that are in
+// the cache are read there. All others are computed and added to it, also if ctx ends before all
+// are done.
 func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, error) {
 	dir, err := cacheDir(o.Dir)
 	if err != nil {

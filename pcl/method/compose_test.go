@@ -79,7 +79,7 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 			t.Errorf("%s %v: no error", c.name, c.params)
 		}
 	}
-	// What the defaults forbid other values may allow.
+	// Other values may allow what the defaults forbid.
 	build(t, "emgd-gmc+per-task+der-pp", values{"draws": "one"})
 }
 

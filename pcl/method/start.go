@@ -65,8 +65,8 @@ func complete(m Method) (Method, error) {
 	return m, begin(m)
 }
 
-// setup says how far a method has come. Those of this package embed it, so that their first step
-// sets them up.
+// setup says how far a method has come. The methods of this package embed it, so that their first
+// step sets them up.
 type setup struct{ begun, claimed bool }
 
 func (u *setup) stage() *setup { return u }

@@ -44,7 +44,7 @@ type Layout struct {
 }
 
 // AddClassifier appends the classifier's weights [features, outputs] and its bias, and returns the
-// index of the weights in Params. What was added before is the backbone.
+// index of the weights in Params. The tensors added before it are the backbone.
 func (l *Layout) AddClassifier(features, outputs int) int {
 	l.Backbone = l.Total
 	l.Classifier = l.Add("classifier/weights", features, outputs, features, outputs)

@@ -12,8 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// What ONNX Runtime computes from files is compared with learners in package pcl.
-
 func mlp(t *testing.T) Network {
 	m := must.Get(model.NewMLP(3, []int{2}, 4))(t)
 	theta := make([]float32, m.Layout().Total)

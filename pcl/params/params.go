@@ -130,9 +130,9 @@ func (p *Param) read(f reflect.StructField) (err error) {
 }
 
 // Set gives the named parameters of the struct that a pointer points to new values, and leaves the
-// others as they are. Values may come from Go, TOML, JSON or the command line. Those of a table may
-// also be given as one map under the table's name. A map is merged into the map that the field has.
-// After an error nothing has changed.
+// others as they are. Values may come from Go, TOML, JSON or the command line. The values of a
+// table may also be given as one map under its name. A map is merged into the map that the field
+// has. After an error nothing has changed.
 func Set(pointer any, values map[string]any) error { return write(pointer, values, false) }
 
 // Decode is [Set] that also puts the defaults in place of zero values, and checks all parameters.

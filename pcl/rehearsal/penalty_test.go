@@ -10,13 +10,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// penaltyContext is a PenaltyContext with given parameters, and gradients that are the samples'
-// pixels.
 type stateful interface {
 	MarshalState() (json.RawMessage, error)
 	UnmarshalState(json.RawMessage) error
 }
 
+// penaltyContext is a PenaltyContext with given parameters, and gradients that are the samples'
+// pixels.
 type penaltyContext struct {
 	PenaltyContext
 	theta, current []float32

@@ -215,8 +215,8 @@ func (r replayer) Shares(store *memory.Store, running []int, batch int) []float6
 
 // Replays draws the rows in their order. A draw of the store's own passes over all samples before
 // it repeats one, so that two of them are not independent: a row's own draw is uniform, unless the
-// part says how all are drawn. What a part chooses to replay is the first row, be it one with a
-// draw of its own or not.
+// part says how all are drawn. The samples that a part chooses to replay are the first row, with or
+// without a draw of its own.
 func (r replayer) Replays(ctx ReplayContext) (rows []Replay, err error) {
 	if r.PerTask {
 		return perTask(ctx), nil

@@ -313,8 +313,8 @@ const limit = 1 << 31
 
 func outside(counts ...int) bool { return slices.Min(counts) < 0 || slices.Max(counts) > limit }
 
-// Validate returns an error that names what is wrong with a scenario. What it leaves out is not
-// wrong.
+// Validate returns an error that names what is wrong with a scenario. A field that it leaves out is
+// not an error.
 func (s *Scenario) Validate() (err error) {
 	defer func() {
 		if err != nil {

@@ -46,8 +46,8 @@ func ExampleHolm() {
 	// Output: [0.06 0.03 0.06]
 }
 
-// What a critical-difference diagram draws: average ranks, and which methods the tests cannot tell
-// apart.
+// Compare computes what a critical-difference diagram draws: average ranks, and which methods the
+// tests cannot tell apart.
 func ExampleCompare() {
 	var scores [][]float64
 	for i := range 10 {

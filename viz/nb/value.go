@@ -18,8 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// What a value looks like in a notebook.
-
 // Show shows a value by its type: a figure as a picture (whose values exported pages show under the
 // pointer), a run as its numbers and the curves of its tasks, a training as [Training.Watch] does,
 // a batch as [Batch] does, an image, a slice of structs as a table, and anything else as text. It

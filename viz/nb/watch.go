@@ -11,8 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// What is seen of a training: a line, and figures that follow it.
-
 // Watch shows the test accuracy and the weight of each task, in figures that follow the training
 // until it stops.
 func (t *Training) Watch() error {

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// block is a piece of a page about runs. What it has is shown, in this order.
+// block is a piece of a page about runs. Its fields are shown in this order; empty ones are left
+// out.
 type block struct {
 	ID, Title string
 	Level     int    // of the heading

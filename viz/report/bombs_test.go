@@ -113,7 +113,7 @@ func bombs() map[string]struct {
 		cells []any
 		named string
 	}{
-		// Those that were found, and their kin.
+		// Notebooks that once cost too much, and similar ones.
 		"JSON: deep":        {again(4, display(map[string]any{"application/json": deep})), "too long for the page"},
 		"JSON: a deep list": {again(4, display(map[string]any{"application/json": json.RawMessage(tree)})), ""},
 		"picture: attached": {[]any{attached}, ""},

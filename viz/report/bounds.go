@@ -8,8 +8,9 @@ import (
 )
 
 // bounds is what may still be made for a page, over all of its cells. It counts what is made and
-// done, never time, so that a page is the same on every machine. What exceeds it is shown as it was
-// typed, and named. The counts are separate because they grow with notebooks at different rates.
+// done, never time, so that a page is the same on every machine. Content that exceeds it is shown
+// as it was typed, and named. The counts are separate because they grow with notebooks at different
+// rates.
 type bounds struct {
 	shown    int // bytes of the page without files, and without texts that are shown as typed
 	made     int // bytes that are made on the way

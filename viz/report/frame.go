@@ -48,8 +48,8 @@ Promise.resolve().then(() => unpack("%s").text()).then(textContent => put("body"
 	`"This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`
 
 // Their policy tells a browser to run no other script, to load nothing, to send nothing and not
-// even to look up the addresses of links. What a page must not have in it at all, since no policy
-// keeps it from going elsewhere, [notebookRenderer.sanitise] takes out.
+// even to look up the addresses of links. [notebookRenderer.sanitise] takes out what no policy
+// keeps from leading elsewhere.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"script": func() template.HTML { return "<script>" + template.HTML(loader) + "</script>" },
 	"scripts": func() string {

@@ -19,7 +19,7 @@ import (
 //go:embed katex
 var katex embed.FS
 
-// Bounds of formulas, in characters and in what macros make of them. Those that exceed them are
+// Bounds of formulas, in characters and in what macros make of them. Formulas that exceed them are
 // shown as they were typed.
 const (
 	maxFormula = 10_000

@@ -33,7 +33,7 @@ type Notebook struct {
 	size     int    // bytes of the file
 }
 
-// cell is a cell as the format has it. What has another shape than it should is left out.
+// cell is a cell as the format has it. Fields of another shape than they should have are left out.
 type cell struct {
 	Type     lines `json:"cell_type"`
 	Source   lines `json:"source"`

@@ -90,13 +90,13 @@ type shownCell struct {
 // Write writes the notebook and its results as one page that is complete in itself: text with its
 // formulas as MathML, code, pictures, tables, and where all of it comes from. Errors among the
 // results are shown; [Notebook.Failed] lists them. Scripts in outputs, and anything else that would
-// run, load something or navigate by itself, are left out. What the page cannot show, such as a
-// picture that is missing, is named in its place and at the page's end, and in LeftOut. Write stops
-// when ctx is done.
+// run, load something or navigate by itself, are left out. Content that the page cannot show, such
+// as a missing picture, is named in its place, at the page's end and in LeftOut. Write stops when
+// ctx is done.
 //
 // A page has at most 20 bytes for each byte of the notebook and of the files beside it that it
-// shows, and 1 MB more. A picture stands in it once, however often it is shown. What would exceed
-// these bounds, or takes too much work, is shown as it was typed.
+// shows, and 1 MB more. A picture stands in it once, however often it is shown. Content that would
+// exceed these bounds, or takes too much work, is shown as it was typed.
 func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
 	p, err := n.render(ctx, o, nil)
 	if err != nil {

@@ -170,8 +170,8 @@ func (r *notebookRenderer) showHTML(o *output, text string) string {
 	return `<div class="html">` + shortened.Replace(shown) + "</div>"
 }
 
-// indented is JSON on lines of their own. What lies deeper than deepest stands no further in: lines
-// would grow with their depth.
+// indented writes each value of a JSON text on a line of its own. Values deeper than deepest are
+// indented no further, or lines would grow with their depth.
 func indented(text string) string {
 	const deepest = 10
 	var compact bytes.Buffer

@@ -22,14 +22,15 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// Bounds of a picture in a page. What the notebook itself holds is within its own bound.
+// Bounds of a picture in a page. The bounds of the notebook hold for pictures within it.
 const (
 	maxPictureBytes  = 32 << 20 // of a file
 	maxPicturePixels = 1 << 25
 )
 
-// pictures are those of a page. Each stands in it once, as a data URI, however often it is shown.
-// Until the page is complete its number stands for it, between marks that no notebook can have.
+// pictures are the pictures of a page. Each stands in it once, as a data URI, however often it is
+// shown. Until the page is complete its number stands for it, between marks that no notebook can
+// have.
 type pictures struct {
 	all       []picture
 	byAddress map[string]int // what was read once isn't read again
@@ -97,7 +98,7 @@ func (p *pictures) put(pieces ...*template.HTML) {
 	}
 }
 
-// readPicture reads a picture. What kind it is the data tell.
+// readPicture reads a picture. The kind is read from the data.
 func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
 	files := r.left.files
 	data, err := r.pictureData(address)
@@ -127,7 +128,8 @@ func (r *notebookRenderer) readPicture(address string) (p picture, err error) {
 	return p, nil
 }
 
-// pictureData are those of a picture that lies in the text itself, of an attachment, or of a file.
+// pictureData returns the data of a picture that lies in the text itself, of an attachment, or of a
+// file.
 func (r *notebookRenderer) pictureData(address string) ([]byte, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {

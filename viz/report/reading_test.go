@@ -136,7 +136,7 @@ func TestReading(t *testing.T) {
 			`id="My-Own-Heading!" … id="my-own-heading"`, ""},
 		"anchor's name": {markdownCell(`<a name="there"></a> <span id="here">b</span>`), `id="there" … id="here"`, ""},
 		"alert":         {markdownCell(`<div class="alert alert-info">a</div>`), `class="alert alert-info"`, ""},
-		// What a terminal shows.
+		// Text as a terminal shows it.
 		"progress": {stream("10%\r20%\r\x1b[Kdone\n"), ">done<", "10"},
 		"cursor":   {stream("a\nb\n\x1b[2A\x1b[2Kc\n\x1b[1Bd"), ">c b d<", ""},
 		"colours": {stream("\x1b[1;31ma\x1b[0m \x1b[38;5;208mb\x1b[48;5;232mc\x1b[0m <"),

@@ -15,7 +15,7 @@ import (
 // sanitise makes a piece of HTML harmless. It is read as a browser reads it, so that no piece
 // changes what comes after it; formulas are found, pictures are put into the page, links are turned
 // into such as work from there, and drawings become pictures. Then the policy has the last word on
-// every element and attribute. What exceeds its bounds is shown as typed.
+// every element and attribute. HTML that exceeds its bounds is shown as typed.
 func (r *notebookRenderer) sanitise(text, typed string) string {
 	if !spend(&r.left.nodes, nodesOf(text)) {
 		return r.tooMuch(typed, "HTML", "has too many elements")

@@ -77,7 +77,7 @@ func TestZoo(t *testing.T) {
 	}
 }
 
-// What a page may hold.
+// Elements and attributes that a page may have.
 var (
 	pageElements = fieldSet(`html head meta link title style body header footer main nav section article aside div span p pre code details summary
 		dl dt dd ol ul li a abbr address b bdi bdo blockquote br caption center cite col colgroup del dfn em figcaption figure h1 h2 h3 h4 h5 h6 hr

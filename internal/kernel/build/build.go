@@ -275,7 +275,8 @@ func (c *Cells) program(ctx context.Context, file, name, text string, flags ...s
 	return c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...)
 }
 
-// tool runs the compiler or the linker. What it leaves if it is killed goes with the folder.
+// tool runs the compiler or the linker. Its temporary files are in the cells' folder, and go with
+// it if the tool is killed.
 func (c *Cells) tool(ctx context.Context, tool []string, args ...string) error {
 	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
 	return c.cause(ctx, err)

@@ -39,8 +39,8 @@ type Cell struct {
 	translation
 }
 
-// understand reads and checks code. carry names what earlier cells have declared that comes along,
-// but for what was dropped. What it returns is of use also with an error.
+// understand reads and checks code. carry names the declarations of earlier cells that are compiled
+// again with this one, except the dropped ones. The cell is of use even if there is an error.
 func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[string]string) (*Cell, error) {
 	fset := token.NewFileSet()
 	p, err := parse(fset, s)

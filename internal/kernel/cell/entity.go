@@ -60,7 +60,8 @@ func (c *Cell) within(k *code, do func()) {
 	c.code = outer
 }
 
-// entity is that of something in the cells' package. What the cell declares gets one.
+// entity returns the entity of an object in the cells' package, and makes one for an object that
+// the cell declares.
 func (c *Cell) entity(o types.Object) *entity {
 	e := c.nb.entities[o]
 	if e == nil {

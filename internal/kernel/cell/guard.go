@@ -127,8 +127,8 @@ func (c *Cell) isStdin(s *ast.SelectorExpr) bool {
 	return o != nil && o.Name() == "Stdin" && packagePath(o) == "os"
 }
 
-// show shows the value of the cell's last expression. What a function of package fmt returns is
-// nobody's result, and neither is what is received or written.
+// show shows the value of the cell's last expression. Nobody asked for the results of functions
+// such as fmt.Println and Write, or for a received value: these are not shown.
 func (c *Cell) show(s *ast.ExprStmt) {
 	tv, by := c.info.Types[s.X], ".Show"
 	_, several := tv.Type.(*types.Tuple)

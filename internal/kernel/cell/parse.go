@@ -241,8 +241,8 @@ func textOf(n ast.Node) string {
 	return text.String()
 }
 
-// directives finds directives of the compiler and the go command, which begin a line. Those that
-// change nothing in a cell may stay: a function of a cell is never inlined.
+// directives finds directives of the compiler and the go command, which begin a line. Directives
+// that change nothing in a cell may stay: a function of a cell is never inlined.
 func (s Source) directives() (wrong scanner.ErrorList) {
 	for _, at := range directive.FindAllStringSubmatchIndex(s.Go, -1) {
 		name, advice := s.Go[at[2]:at[3]], "leave the line out, or put the code into a package of a module and import that"
@@ -276,8 +276,8 @@ func (s Source) isComment(at int) bool {
 	}
 }
 
-// split returns the parts of what the parser has read. Those of a function that [parse] has added
-// are its statements.
+// split divides what the parser has read into parts. A function that [parse] has added is divided
+// into its statements.
 func split(n ast.Node) (parts []part) {
 	one := part{node: n}
 	switch n := n.(type) {

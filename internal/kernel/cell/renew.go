@@ -13,12 +13,10 @@ import (
 	"strings"
 )
 
-// What a cell declares again may be part of what earlier cells have declared. These declarations
-// come along: they are compiled again with the cell, as if the whole notebook were. Variables keep
-// their memory, also as one of a new type that has the same layout.
-
 // Translate checks and translates the Go code of a cell. The names that it declares are known to
-// later cells after [Notebook.Commit].
+// later cells after [Notebook.Commit]. If it declares a name again, the declarations of earlier
+// cells that use the name are compiled again with it, as if the whole notebook were. Variables keep
+// their memory, even under a new type, if that has the same layout.
 func (nb *Notebook) Translate(s Source) (*Cell, error) {
 	defer nb.lock()()
 	carry, dropped := map[string]bool{}, map[string]string{}

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What cells share with the system: the files that they write to, and the programs that they start.
-
-// kept are the standard output and error as they were at the begin, which no cell can close.
+// kept are copies of the standard output and error as they were at the beginning, which no cell can
+// close.
 var kept = map[int]int{}
 
 func keepStreams() {
@@ -25,8 +24,8 @@ func keepStreams() {
 	}
 }
 
-// reopen opens the standard output and error again, if a cell has closed them. Where another file
-// has their number since, it keeps it.
+// reopen opens the standard output and error again, if a cell has closed them. If another file has
+// taken their number since, it keeps the number.
 func reopen() {
 	for fd, file := range map[int]**os.File{1: &os.Stdout, 2: &os.Stderr} {
 		if _, err := (*file).Stat(); err == nil {

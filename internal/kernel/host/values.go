@@ -55,7 +55,7 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	return nil
 }
 
-// textOf shows a value in short. What can be large is not read as a whole.
+// textOf shows a value in short. Values that can be large are not read as a whole.
 func textOf(v reflect.Value) string {
 	switch v.Interface().(type) {
 	case fmt.Stringer, error:

@@ -122,9 +122,9 @@ func Run(id int, cell func()) string {
 	return StoppedText + still(<-first)
 }
 
-// halt has the cell's goroutines end. What computes looks for it a short time, so that it costs the
-// others nothing that this cell waits for something, perhaps for ever; what waits looks when it
-// goes on.
+// halt has the cell's goroutines end. Code that computes looks for it only for a short time, so
+// that a cell that waits for something, perhaps for ever, does not slow the others down. A
+// goroutine that waits looks for it when it goes on.
 func (e *execution) halt(ended <-chan struct{}) {
 	change := func(by int32, list func(old []*execution) []*execution) {
 		halting.Lock()

@@ -15,8 +15,8 @@ func Types(pointers map[string]any) {
 }
 
 // Follow gives values in interfaces, which know their type, the one that was declared in its place,
-// whose memory is laid out alike. names has identifiers of old and new types. What values of other
-// packages hold is left alone.
+// whose memory is laid out alike. names has identifiers of old and new types. Values inside those
+// of other packages are left alone.
 func Follow(names map[string]string) {
 	f := follower{to: map[reflect.Type]reflect.Type{}, open: map[reflect.Type]bool{}, seen: map[seen]bool{}}
 	for old, now := range names {

@@ -2,9 +2,8 @@ package rt
 
 import "strings"
 
-// What follows is what the kernel of a notebook and the host in which its cells run say to each
-// other. The kernel calls the host's methods by net/rpc; the host speaks by itself as package
-// gonbui does.
+// The types of this file pass between the kernel of a notebook and the host in which its cells run.
+// The kernel calls the host's methods by net/rpc; the host speaks by itself as package gonbui does.
 
 const (
 	CellPath = "nb/main." // begins the names of functions of cells

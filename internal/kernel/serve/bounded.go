@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What a connection may cost before anybody has signed anything.
+// Limits of a connection until its peer has signed a message.
 const (
 	messageLimit = 64 << 20         // bytes of a message to the shell, control and stdin channels
 	smallLimit   = 64 << 10         // of a handshake, a subscription and a heartbeat

@@ -93,7 +93,7 @@ func (c *commands) special(line cell.Command) error {
 
 // cellHelp begins what %help shows.
 const cellHelp = "### Cells\n" + `
-Cells are Go. What a cell declares lives on: variables (also by ` + "`:=`" + `; where Go has no plugins, those that can be
+Cells are Go. Declarations live on: variables (also by ` + "`:=`" + `; where Go has no plugins, those that can be
 copied), functions, types, constants. A function that is declared again is
 the new one for its old callers too. Packages need not be imported. The value of the last expression is shown. ` + "`must(f())`" + ` and
 ` + "`check(err)`" + ` end the cell on an error; ` + "`ctx`" + ` ends when you stop the cell.

@@ -102,8 +102,7 @@ func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string
 	return p.run(ctx, id, file, "Run")
 }
 
-// build makes a plugin of a cell, or a process that can run it. What it declares is known from then
-// on.
+// build makes a plugin of a cell, or a process that can run it. Later cells know its declarations.
 func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, file string, err error) {
 	if err := e.ready(r, false, "before "+s.File); err != nil {
 		return nil, nil, "", err

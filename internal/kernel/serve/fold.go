@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// What a cell prints is shown up to a limit: front ends freeze over hundreds of thousands of lines.
-// Of what follows the newest is shown now and then and at the end, with how much is left out.
+// The output of a cell is shown up to a limit: front ends freeze over hundreds of thousands of
+// lines. Beyond the limit the newest lines are shown now and then and at the end, with the number
+// of lines left out.
 const (
 	showLines, showBytes = 5000, 1 << 20
 	keepLines, keepBytes = 100, 1 << 16

@@ -102,7 +102,8 @@ func TestLeftBehind(t *testing.T) {
 		"for range 2 {\n\tselect {\n\tcase ch <- 1:\n\tcase <-time.After(time.Second):\n\t\tfmt.Println(\"nobody waits\")\n\t}\n}\ntime.Sleep(10 * time.Millisecond)\nwoken", "false")
 }
 
-// What goes on after a stop is named, and programs that the cell has started are ended.
+// TestStopIsWhole: after a stop, calls that go on are named, and programs that the cell has started
+// are ended.
 func TestStopIsWhole(t *testing.T) {
 	s := begin(t)
 	const left = "!ps -eo args | grep '^[s]leep 87[0-9]' || echo none"
@@ -128,7 +129,7 @@ func TestStopIsWhole(t *testing.T) {
 	s.shows(left, "sleep 870")
 }
 
-// What a cell closes is open again in the next.
+// TestClosedStreams: a stream that a cell closes is open again in the next cell.
 func TestClosedStreams(t *testing.T) {
 	s := begin(t)
 	for _, c := range []struct{ code, want string }{

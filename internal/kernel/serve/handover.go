@@ -19,7 +19,7 @@ import (
 
 // A host is replaced when it has ended, when the module has changed, which only a new program can
 // load, and when it has grown too large, since plugins are never unloaded; where there are no
-// plugins, for each cell. What cells have declared is declared again in the new one, and variables
+// plugins, for each cell. The new host declares again what cells have declared, and its variables
 // get the values that the old one has saved.
 
 // history is what a new host is to be told.

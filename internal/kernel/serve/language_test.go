@@ -198,7 +198,7 @@ func alike(text string) string {
 	return strings.TrimSpace(suffix.ReplaceAllString(strings.ReplaceAll(text, "nb/main", "main"), ""))
 }
 
-// What the standard library says by reflection is what it says in a program.
+// TestReflection: by reflection, the standard library says of cells what it says of a program.
 func TestReflection(t *testing.T) {
 	const imports = "import (\n\t\"bytes\"\n\t\"cmp\"\n\t\"encoding/asn1\"\n\t\"encoding/binary\"\n\t\"encoding/gob\"\n\t\"encoding/json\"\n\t\"encoding/xml\"\n\t\"errors\"\n" +
 		"\t\"expvar\"\n\t\"flag\"\n\t\"fmt\"\n\t\"html/template\"\n\t\"iter\"\n\t\"log/slog\"\n\t\"maps\"\n\t\"os\"\n\t\"reflect\"\n\t\"slices\"\n\t\"sort\"\n\t\"strings\"\n\t\"sync\"\n\t\"sync/atomic\"\n\ttext \"text/template\"\n\t\"unique\"\n\t\"unsafe\"\n)\n"

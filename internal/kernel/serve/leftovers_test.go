@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// What a killed kernel has left, its folder and what its cells have started, is gone when the next
-// one serves.
+// TestKilledKernelLeavesNothing: the folder of a killed kernel and the programs that its cells have
+// started are gone when the next kernel serves.
 func TestKilledKernelLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	first := begin(t)

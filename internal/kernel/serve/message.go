@@ -25,9 +25,9 @@ const (
 // fields are the content of a message that we send.
 type fields = map[string]any
 
-// A request is a message of a front end. What it causes, such as the output of a cell, is published
-// by it: also by several goroutines, and when the cell has ended, since front ends still show it
-// below that cell.
+// A request is a message of a front end. It publishes what it causes, such as the output of a cell.
+// Several goroutines may do so, even after the cell has ended: front ends show late output below
+// its cell.
 type request struct {
 	server *server
 	peer   *peer

@@ -42,8 +42,8 @@ type peer struct {
 	box outbox // of a subscriber
 }
 
-// What is known about a peer. Where a port is full, a peer that is known less makes room for a new
-// one.
+// Degrees to which a peer is known. If a port is full, a peer that is known less makes room for a
+// new one.
 const (
 	met   = 1 + iota // it has ended its handshake
 	known            // it has signed a message, subscribed, or asked for a heartbeat

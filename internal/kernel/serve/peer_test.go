@@ -96,7 +96,8 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// What arrives and does not end costs no more than its limit, and who sends the most of it loses.
+// TestArrivals: messages that do not end cost no more than their limit, and the peer that sends the
+// most of them is shut out.
 func TestArrivals(t *testing.T) {
 	c, file, _ := start(t, newToy().open)
 	part := strings.Repeat("x", 50<<20)

@@ -157,8 +157,8 @@ func init() {
 	gob.Register([]any{})
 }
 
-// showAll shows what the host sends by package gonbui, until it ends. What it has written before
-// comes first.
+// showAll shows what the host sends by package gonbui, until it ends. Text that the host has
+// written before a display is shown before it.
 func (e *notebook) showAll(p *process, displays io.Reader) {
 	for dec := gob.NewDecoder(displays); ; {
 		d := new(protocol.DisplayData)

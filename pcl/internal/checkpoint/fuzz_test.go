@@ -20,8 +20,8 @@ func sealed(n int64, header string, arrays []byte) []byte {
 	return append(data, sum[:]...)
 }
 
-// FuzzDecode reads arbitrary bytes as they are, and sealed, so that the reader behind the
-// checksum is reached too. What is read survives being saved.
+// FuzzDecode reads arbitrary bytes as they are, and sealed, so that the reader behind the checksum
+// is reached too. A file that is read survives being saved.
 func FuzzDecode(f *testing.F) {
 	good := saved(f, content{state: json.RawMessage(`{"step":7}`), arrays: map[string][]float32{"a": {1, 2}, "b": {}}})
 	f.Add(good, `{"state":{},"arrays":[{"name":"a","len":2}]}`, []byte("12345678"), int64(-1))

@@ -183,7 +183,7 @@ func (b *Batch) Aim(target func(task, class int) (Target, error), l rehearsal.Lo
 }
 
 // inputs returns what a program takes of the batch: its values, the targets and, for a loss that
-// compares outputs with them, the reference values. What the device does not read where it is gets
+// compares outputs with them, the reference values. Values that the device cannot read in place are
 // copied for each call.
 func (b *Batch) inputs(l rehearsal.Loss) []any {
 	in := []any{b.X, b.Targets, nil}

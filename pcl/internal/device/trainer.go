@@ -219,7 +219,7 @@ func (q *queue) work(set *Set, copied *parts, theta compute.Buffer, halves bool)
 }
 
 // take returns the next rows for a client, none if there are none left: one or, where a program
-// takes more, some of the same loss. Those whose batch the client can read in place come first.
+// takes more, some of the same loss. Rows whose batch the client can read in place come first.
 func (q *queue) take(set *Set) []*Row {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -142,7 +142,7 @@ func (c column) set(r *Row, s string) (err error) {
 	return err
 }
 
-// finite reads a decimal number. What only Go takes for one, such as 1_0, 0x10 or NaN, is an error.
+// finite reads a decimal number. Forms that only Go reads, such as 1_0, 0x10 or NaN, are errors.
 func finite(s string) (float64, error) {
 	if strings.Trim(s, "0123456789+-.eE") != "" {
 		return 0, fmt.Errorf("%q is not a finite number", s)

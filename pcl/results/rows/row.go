@@ -29,8 +29,8 @@ type Row struct {
 	Paper string // which of the paper's tables or figures the grid is; empty for none
 	Size  string // of the grid, e.g. "test-split"
 
-	// What the grid calls its data set and method, and what the paper does; empty where the paper
-	// has no such.
+	// Names of the data set and the method in the grid and in the paper; empty where the paper has
+	// none.
 	Dataset, PaperDataset string
 	Method, PaperMethod   string
 	Increment             string

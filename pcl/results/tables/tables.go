@@ -114,7 +114,7 @@ func CSV(out io.Writer, name string, runs []*results.Run, records func(i int) ([
 	})
 }
 
-// columnsOf returns the columns of a table. Those of new metrics come last, so that programs that
+// columnsOf returns the columns of a table. Columns of new metrics come last, so that programs that
 // count columns go on reading it.
 func columnsOf(name string) []string {
 	out := strings.Fields(tables[name].columns)

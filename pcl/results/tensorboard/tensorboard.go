@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tags of the scalars. Those of a task end with its number: "accuracy/task_1". Losses are also
-// those of the memory, "loss/memory", of further rows of it, "loss/memory_1" for the id −1, and of
-// a penalty, "loss/penalty".
+// Tags of the scalars. Tags of a task end with its number: "accuracy/task_1". The memory has the
+// loss "loss/memory", a further row of it "loss/memory_1" for the id −1, and a penalty
+// "loss/penalty".
 const (
 	tagA        = "A"         // mean accuracy of the tasks that have begun, at each evaluation, in percent
 	tagF        = "F"         // at the end of the run, in percent

@@ -40,7 +40,7 @@ type Line struct {
 }
 
 // Against is what the situations that a method shares with the reference show about their
-// difference. What too few of them do not show is nil.
+// difference. A statistic is nil if there are too few situations.
 type Against struct {
 	Situations int         `json:"situations"`
 	Difference float64     `json:"difference"`
