@@ -92,7 +92,6 @@ func (c *deployFlags) write(rc *runContext, render func(io.Writer) error) error 
 	return rc.writeTo(c.Out, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
-// deploySlurmCmd prints the script of an array job.
 type deploySlurmCmd struct {
 	deployFlags
 	Array deploy.Slurm `embed:""`
@@ -132,7 +131,6 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 	return nil
 }
 
-// deployKubernetesCmd prints the manifest of an Indexed Job.
 type deployKubernetesCmd struct {
 	deployFlags
 	Job deploy.Kubernetes `embed:""`

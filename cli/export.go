@@ -18,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
 )
 
-// exportCmd writes runs in other forms.
 type exportCmd struct {
 	CSV     exportCSVCmd         `cmd:"" name:"csv" help:"Runs as CSV: a line for each run, for each accuracy that was measured, or for each row of each step."`
 	LaTeX   exportLaTeXCmd       `cmd:"" name:"latex" help:"The means as a table for LaTeX."`
@@ -142,7 +141,6 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(len(files), "event file"), c.Out, quoted(c.Out))
 }
 
-// exportWeightsCmd writes the network of a run.
 type exportWeightsCmd struct {
 	Source string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
 	Out    string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`

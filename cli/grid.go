@@ -84,7 +84,6 @@ func (g gridFlags) expanded(names []string) (all []*grid.Grid, err error) {
 	return all, nil
 }
 
-// results reads the results of grids.
 func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
 	plans, err := g.plans(names)
 	if err != nil {

@@ -16,7 +16,6 @@ type gridWork struct {
 	machineFlags
 }
 
-// gridRunCmd makes the runs of grids.
 type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags

@@ -67,7 +67,6 @@ func (c *gridStatusCmd) show(rc *runContext, all []*grid.Results) (left int, err
 	return left, nil
 }
 
-// printStatus prints the status of a grid in lines.
 func printStatus(out io.Writer, s *grid.Status) {
 	fmt.Fprintf(out, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(out, "  %d of %d runs done, %d running, %d begun, %d not begun, %d failed\n", s.Done, s.Runs, s.Running,

@@ -30,7 +30,6 @@ func (t *table) row(cells ...any) *table {
 	return t
 }
 
-// print writes the table.
 func (t *table) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, cells := range t.rows {

@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
-// An arrayFile has named arrays.
 type arrayFile interface {
 	Names() []string
 	Read(name string) (npz.Array, error)

@@ -84,7 +84,6 @@ func markSubset(d *Dataset, train, test int) {
 		"test images", d.Train.Len(), train, d.Test.Len(), test)
 }
 
-// read reads the images of some files.
 func (f cifarFormat) read(ctx context.Context, paths ...string) (s Split, err error) {
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {

@@ -152,7 +152,6 @@ type Options struct {
 	Side int
 }
 
-// dir returns the data folder.
 func (o Options) dir() (string, error) {
 	if o.Dir != "" {
 		return o.Dir, nil

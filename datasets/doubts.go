@@ -126,7 +126,6 @@ func (s *samples) labelsMissing(d *Dataset) string {
 	return notes
 }
 
-// perClass counts the samples of each class.
 func perClass(d *Dataset, labels []int32) []int {
 	counts := make([]int, len(d.Classes))
 	for _, l := range labels {

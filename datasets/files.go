@@ -147,7 +147,6 @@ func sumFiles(ctx context.Context, paths ...string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// checkSum compares a file with its SHA-256.
 func checkSum(ctx context.Context, path, want string) error {
 	got, err := stamp.Sum(ctx, path)
 	if err == nil && got != want {

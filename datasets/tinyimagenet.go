@@ -22,7 +22,6 @@ const (
 // A tinyFormat reads the folders of Tiny ImageNet.
 type tinyFormat struct{ halved bool }
 
-// A tinyFile is one image and its class.
 type tinyFile struct {
 	path  string
 	label int32

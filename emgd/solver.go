@@ -63,7 +63,6 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 // square in ‖d‖², begins to show in the certificate.
 const delicate = 1e-3
 
-// checkSigma refuses factors out of range.
 func checkSigma(sigma []float64) error {
 	for i, v := range sigma {
 		if !(v >= 0) || math.IsInf(v, 1) {

@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// A few compositions of a rule and a rehearsal, on the engine.
+// Tests of this file run compositions of a rule and a rehearsal on the engine.
 
 type composition struct {
 	name   string

@@ -126,7 +126,6 @@ func (n *network) vectors() []*compute.Buffer {
 
 func (n *network) layout() *model.Layout { return n.options.Model.Layout() }
 
-// total is the number of parameters.
 func (n *network) total() int { return n.layout().Total }
 
 // read returns a vector of as many entries as θ. It may share memory with the device, and is valid

@@ -64,7 +64,6 @@ type head struct {
 // last is the highest id that was given or skipped.
 func (r *registry) last() int { return len(r.tasks) }
 
-// empty says whether no task has arrived.
 func (r *registry) empty() bool { return len(r.classes) == 0 }
 
 // get returns a task, or an error if there is none with this id.

@@ -14,14 +14,12 @@ func f2(x, y float64) float64 {
 	return math.Log(1+y*y) + 0.004*b*b
 }
 
-// grad1 is the gradient of f1.
 func grad1(x, y float64) (dx, dy float64) {
 	e := math.Exp(x)
 	a := 1 - e*math.Sin(y)
 	return 2*x/(1+x*x) - 1.6*a*e*math.Sin(y), -1.6 * a * e * math.Cos(y)
 }
 
-// grad2 is the gradient of f2.
 func grad2(x, y float64) (dx, dy float64) {
 	e := math.Exp(y)
 	b := 0.1 + e*math.Cos(x)

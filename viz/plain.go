@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Short forms and geometry that know no type of the package; plotters and figures share them.
+// This file has short forms and geometry that need no type of the package; plotters and figures
+// share them.
 
 func lineStyle(c color.Color, width float64, dashes ...vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: vg.Points(width), Dashes: dashes}

@@ -118,7 +118,6 @@ func (h *header) fill(said map[string]string) (err error) {
 	return err
 }
 
-// parseShape reads a tuple of whole numbers.
 func parseShape(text string) (shape []int, err error) {
 	sides := strings.Split(strings.Trim(text, "()"), ",")
 	last := strings.TrimSpace(sides[len(sides)-1])

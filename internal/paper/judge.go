@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// judge returns the verdicts on claims.
 func (f *Findings) judge(all []*claim) (out []*Verdict) {
 	for _, c := range all {
 		v := &Verdict{ID: c.ID, Text: c.Text, Parts: f.parts(c), claim: c}

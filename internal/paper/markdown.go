@@ -66,7 +66,6 @@ func (m *markdown) line(format string, args ...any) {
 	fmt.Fprintf(m, format+"\n", args...)
 }
 
-// row writes a line of a table.
 func (m *markdown) row(cells ...string) {
 	for i := range cells {
 		cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)

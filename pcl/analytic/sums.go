@@ -91,7 +91,6 @@ func (s *sums) forgetEmpty() {
 	maps.DeleteFunc(s.classes, func(_ int, c *classSum) bool { return c.n == 0 })
 }
 
-// ids lists the classes, in order.
 func (s *sums) ids() []int { return slices.Sorted(maps.Keys(s.classes)) }
 
 // clone copies the sums for a solution beside training.

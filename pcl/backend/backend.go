@@ -192,7 +192,6 @@ func reason(o Options, failed []error) string {
 // client compiles for itself.
 const mostClients = 8
 
-// clients returns the number of XLA CPU clients.
 func (o Options) clients() int {
 	if o.Clients > 0 {
 		return o.Clients

@@ -29,7 +29,6 @@ type Report struct {
 	Error    string          `json:"error,omitempty"`  // why nothing can be opened
 }
 
-// backendReport is the examination of one backend.
 type backendReport struct {
 	Name   string   `json:"name"`
 	Info   *Info    `json:"info,omitempty"` // nil if it did not open
@@ -88,7 +87,6 @@ func (r *Report) examine(ctx context.Context, o Options, all []driver) {
 	}
 }
 
-// examineOne opens one backend and measures it.
 func examineOne(ctx context.Context, o Options, d driver) backendReport {
 	r := backendReport{Name: d.name}
 	start := time.Now()

@@ -63,7 +63,6 @@ func setEnv(key, value string) (restore func()) {
 	return func() { os.Setenv(key, before) }
 }
 
-// openCPU opens XLA on the CPU.
 func openCPU(ctx context.Context, o Options) (*Backend, error) {
 	file, err := cpuPlugin.installed(ctx, o)
 	if err != nil {
@@ -72,7 +71,6 @@ func openCPU(ctx context.Context, o Options) (*Backend, error) {
 	return openCPUPlugin(file, o)
 }
 
-// openCPUPlugin opens an XLA CPU plugin file.
 func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	keepFreedMemory()
 	xlaMu.Lock()
@@ -114,7 +112,6 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 // tf32Env is read by NVIDIA's libraries when they are loaded: 0 forbids TF32.
 const tf32Env = "NVIDIA_TF32_OVERRIDE"
 
-// openCUDA opens XLA on the GPU.
 func openCUDA(ctx context.Context, o Options) (*Backend, error) {
 	file, err := thisMachine.cudaFile(ctx, o)
 	if err != nil {

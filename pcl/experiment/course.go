@@ -144,7 +144,6 @@ func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look
 	return l, nil
 }
 
-// network builds the model for a data set.
 func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	if c.Model == "resnet18" && d.Vector > 0 {
 		return nil, fmt.Errorf(

@@ -34,7 +34,6 @@ func (r *runner) saves() series {
 // still there.
 var errUnsaved = errors.New("was not saved")
 
-// save writes a checkpoint of the run.
 func (r *runner) save() error {
 	if err := r.checkpoint(); err != nil {
 		return fmt.Errorf("pcl: the run in %s %w: %w", r.dir, errUnsaved, err)

@@ -97,7 +97,6 @@ func (s series) latest() (state pcl.State, path string, damaged, err error) {
 	return pcl.State{}, "", damaged, err
 }
 
-// clear removes all checkpoints.
 func (s series) clear() error {
 	saved, spent, err := s.files()
 	if errors.Is(err, os.ErrNotExist) {

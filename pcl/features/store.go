@@ -38,7 +38,6 @@ const fileEnding = ".features"
 // mostEntries is how many entries go into a file: 2.7 MB.
 const mostEntries = 2048
 
-// keyOf returns the key of a picture.
 func keyOf(p Pictures, i int) (k key) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d×%d×%d\n", p.Height, p.Width, p.Channels)
@@ -47,7 +46,6 @@ func keyOf(p Pictures, i int) (k key) {
 	return k
 }
 
-// files lists the store's files.
 func (s store) files() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +98,6 @@ func (s store) find(wanted func(key) bool, found func(k key, codes []uint8)) err
 	return nil
 }
 
-// entryOf returns an entry.
 func entryOf(k key, codes []uint8) []byte {
 	entry := append(k[:], codes...)
 	return binary.LittleEndian.AppendUint32(entry, crc32.ChecksumIEEE(entry))

@@ -41,7 +41,6 @@ func (s *Store) State() (json.RawMessage, map[string][]float32) {
 	return text, map[string][]float32{"memory": flatten(s.items), "memory/logits": logits, "memory/origin": origins}
 }
 
-// flatten joins the pixels of items.
 func flatten(items []Item) []float32 {
 	var out []float32
 	for _, it := range items {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The arithmetic on short vectors that rules have in common.
+// This file has the arithmetic on short vectors that rules share.
 
 func fill(w []float64, v float64) {
 	for i := range w {
@@ -29,7 +29,6 @@ func sumOf(v []float64) (sum float64) {
 // toSum scales positive weights to a given sum.
 func toSum(w []float64, sum float64) { floats.Scale(sum/sumOf(w), w) }
 
-// softmax replaces z by its softmax.
 func softmax(z []float64) {
 	top := slices.Max(z)
 	for i, x := range z {

@@ -15,8 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// The conformance suite: what every registered method, and every part of a rehearsal joined with a
-// rule, must keep to, whatever the rule is.
+// This file has the conformance suite, which every registered method must pass, and every part of a
+// rehearsal joined with a rule.
 
 // compositions are some rules, each with every part that it can be joined with.
 var compositions = sync.OnceValue(func() (list []string) {

@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-// How rules ask the solver of the EMGD dual (docs/method.md §2.2), which many of them are special
-// cases of (docs/method.md §2.7).
+// Rules ask the solver of the EMGD dual (docs/method.md §2.2) by the functions of this file. Many
+// rules are special cases of that dual (docs/method.md §2.7).
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {

@@ -104,7 +104,6 @@ func (n *named) set(given map[string]any) error {
 	})
 }
 
-// values returns the values of all parameters.
 func (n *named) values() map[string]any {
 	all := map[string]any{}
 	_ = n.each(func(declaration any, prefix string) error {

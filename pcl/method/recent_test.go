@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Worked examples, limits and properties of the rules of 2025 and 2026.
+// This file has worked examples, limits and properties of the rules of 2025 and 2026.
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 

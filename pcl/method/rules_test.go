@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Worked examples and properties of the rules on the rows, on half batches and with vectors of
-// state.
+// This file has worked examples and properties of the rules that read rows or half batches, or that
+// keep vectors.
 
 // pcdBase and pcdOther are the weights that PCD at τ = .02 gives to the rows of base, whose cosine
 // is below τ: d ∥ u₁ + (τ−cos)u₂ at the length of J₁.

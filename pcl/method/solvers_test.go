@@ -8,8 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-// The small convex problems, each against its optimality conditions or a slow exact solution, on
-// thousands of random Gram matrices: 1 to 12 rows, full rank and not, gradients of 1e-15 to 1e15.
+// Tests of this file compare the small convex problems with their optimality conditions or a slow
+// exact solution, on thousands of random Gram matrices: 1 to 12 rows, full rank and not, gradients
+// of 1e-15 to 1e15.
 
 // problem draws a Gram matrix. Rows may differ in length by many powers of ten.
 func problem(r *rand.Rand) *rows {

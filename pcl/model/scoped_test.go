@@ -37,7 +37,7 @@ func tokens(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	return attend(scope, nn.Embedding(scope.In("embedding"), ids, x.DType(), 32, 8))
 }
 
-// patches cuts an image of 6 values into 3 patches, which attend to each other.
+// patchesOf cuts an image of 6 values into 3 patches, which attend to each other.
 func patchesOf(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 	batch := x.Shape().Dimensions[0]
 	return attend(scope, nn.DenseWithBias(scope.In("patches"), graph.Reshape(x, batch, 3, 2), 8))

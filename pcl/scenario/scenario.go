@@ -26,7 +26,6 @@ func checkIncrement(i string) error {
 	return nil
 }
 
-// schema is the version of the JSON form.
 const schema = 1
 
 // Scenario is one situation: a label set and a timeline on a data set. One that was written by hand

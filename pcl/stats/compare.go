@@ -56,7 +56,6 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 	return c, nil
 }
 
-// ones is a square matrix of ones.
 func ones(k int) [][]float64 {
 	m := make([][]float64, k)
 	for i := range m {

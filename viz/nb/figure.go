@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// How a figure stands in a notebook: as a picture, and as the drawing from which exported pages
-// make one that answers to a pointer and to the page's colours. Nothing is encoded outside of a
+// A notebook holds a figure as a picture and as a drawing, from which exported pages make a picture
+// that answers to the pointer and takes the page's colours. Nothing is encoded outside of a
 // notebook.
 
 // showFigures shows figures below each other or, if they have labels, one of them by a slider,

@@ -81,7 +81,6 @@ func differenceCells(a *versus.Against) (difference, p datum) {
 	return difference, knownCell(a.Holm, probability)
 }
 
-// probability writes one.
 func probability(p float64) string {
 	if p < 0.001 {
 		return fmt.Sprintf("%.1g", p)
@@ -91,7 +90,6 @@ func probability(p float64) string {
 
 func judged(good bool) string { return map[bool]string{true: "good", false: "bad"}[good] }
 
-// interval is one of differences.
 func interval(low, high float64) string { return paper.Signed(low) + " to " + paper.Signed(high) }
 
 // runsCell also says how many situations the method shares with the reference.

@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// The sentences that a page about runs begins with: who leads, by how much, in how many situations,
-// and what it would take to decide.
+// This file makes the sentences that a page about runs begins with: who leads, by how much, in how
+// many situations, and what it would take to decide.
 
 // finished returns the entries of a column that have results, the best first.
 func finished(c *rows.Column) []*rows.Entry {

@@ -171,7 +171,6 @@ func readNotebook(path string) (*Notebook, error) {
 	return n, nil
 }
 
-// notebookIn reads what a file holds.
 func notebookIn(data []byte) (*Notebook, error) {
 	var file struct {
 		Format   int             `json:"nbformat"`

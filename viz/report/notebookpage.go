@@ -30,7 +30,6 @@ type notebookRenderer struct {
 	inHTML     bool   // of an output
 }
 
-// newRenderer begins a page.
 func (n *Notebook) newRenderer(p *notebookPage, site map[string]string) *notebookRenderer {
 	r := &notebookRenderer{
 		notebook: n, page: p, ids: headingIDs{"cite": 1, "left": 1, "made": 1}, site: site, left: boundsOf(n.size),

@@ -247,7 +247,6 @@ func (g Go) ownSymbols(dir string) (flags string, err error) {
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
-// compile compiles a package of one file.
 func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string, err error) {
 	var packages strings.Builder
 	for _, p := range c.packages {

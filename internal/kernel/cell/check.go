@@ -291,7 +291,7 @@ func (c *Cell) seeEarlier() {
 // predeclared are the names that every cell has, by what stands for them.
 var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context"}
 
-// origin is a hash of the cell with what it uses of others, by which results are named.
+// findOrigin sets the hash of the cell and of what it uses of others, by which results are named.
 func (c *Cell) findOrigin() {
 	var texts []string
 	from := map[string]bool{}

@@ -168,7 +168,6 @@ func (c *Cell) objectOf(id *ast.Ident) types.Object {
 	return c.info.Uses[id]
 }
 
-// isTop says whether something is declared outside of functions.
 func isTop(o types.Object) bool {
 	return o.Pkg() != nil && o.Parent() != nil && o.Parent().Parent() == types.Universe
 }

@@ -263,7 +263,6 @@ func (s Source) directives() (wrong scanner.ErrorList) {
 
 var directive = regexp.MustCompile(`(?m)^//go:(\w+)`)
 
-// isComment says whether a comment begins at an offset.
 func (s Source) isComment(at int) bool {
 	file := token.NewFileSet().AddFile("", -1, len(s.Go))
 	var tokens scanner.Scanner

@@ -35,22 +35,20 @@ var (
 	halting    sync.Mutex                   // held while that changes
 )
 
-// how many cells were stopped a short time ago, and how many are not over that were stopped
+// stopped counts the cells that were stopped a short time ago; left counts all stopped cells that
+// have not ended.
 var stopped, left atomic.Int32
 
-// Cells ask these before they call [Halt]. The compiler puts them into the cells' code, so that
-// they cost no call.
-
-// Stopped says whether a cell was stopped a short time ago.
+// Stopped says whether a cell was stopped a short time ago. Cells ask it and [Left] before they call
+// [Halt]. The compiler inlines both, so that they cost no call.
 func Stopped() bool { return stopped.Load() > 0 }
 
-// Left says whether one is not over that was stopped.
+// Left says whether a stopped cell has not ended.
 func Left() bool { return left.Load() > 0 }
 
 // errStopped is the panic of a goroutine whose cell was stopped, or ends itself.
 var errStopped = errors.New(StoppedText)
 
-// find finds an execution, or makes it.
 func find(id int) *execution {
 	if found, ok := executions.Load(id); ok {
 		return found.(*execution)

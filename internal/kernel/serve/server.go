@@ -51,7 +51,6 @@ type connection struct {
 	Heartbeat          int `json:"hb_port"`
 }
 
-// server is a running kernel.
 type server struct {
 	connection
 	file      string          // of the connection

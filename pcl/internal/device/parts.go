@@ -50,7 +50,6 @@ func (p *parts) of(s *Set, theta compute.Buffer) ([]compute.Buffer, error) {
 	return p.buffers, nil
 }
 
-// free releases the copy.
 func (p *parts) free() {
 	program.Free(p.buffers...)
 	*p = parts{}

@@ -36,7 +36,6 @@ func (s Spec) targets() int {
 	return s.Loss.Targets()
 }
 
-// total returns the number of parameters.
 func (s Spec) total() int { return s.Model.Layout().Total }
 
 func (s Spec) key() string {
