@@ -65,7 +65,7 @@ func (c *deployFlags) complete(j *deploy.Job, processes int) (files []string, er
 	return slices.Compact(files), nil
 }
 
-// flags are those of pcl grid run that say what is made, and how.
+// flags returns the flags of pcl grid run that say what is made, and how.
 func (c *deployFlags) flags() []string {
 	out := []string{"--backend", c.Backend}
 	if c.Backend == backend.XLACPU {

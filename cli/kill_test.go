@@ -15,8 +15,8 @@ import (
 var kills = flag.Int("kills", 1, "how often TestKill kills a run of each backend")
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
-// written, and resumes them until they end; another run follows until there were enough kills. What
-// they leave must be what a run leaves that nobody disturbed.
+// written, and resumes them until they end; another run follows until there were enough kills.
+// Their files must equal those of a run that nobody disturbed.
 func TestKill(t *testing.T) {
 	for i, backend := range []string{"go", "xla-cpu"} {
 		t.Run(backend, func(t *testing.T) {

@@ -76,7 +76,7 @@ type commands struct {
 func (*commands) Validate(k *kong.Context) error { return checkFlags(k) }
 
 func newCommands() *commands {
-	// of which a command takes several
+	// settings of which a command takes several values
 	several := []string{"method", "params", "increment", "labelset", "timeline", "seed"}
 	return &commands{
 		Run:     runCmd{Plugins: kong.Plugins{settingFlags(several...)}},
@@ -84,8 +84,8 @@ func newCommands() *commands {
 	}
 }
 
-// Main runs the command line in os.Args and ends the program with its exit code; those are listed
-// at cmd/pcl.
+// Main runs the command line in os.Args and ends the program with its exit code; cmd/pcl lists the
+// exit codes.
 func Main() {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	hangUp := !signal.Ignored(syscall.SIGHUP) // otherwise nohup began the program, which is to outlive its terminal
@@ -172,8 +172,8 @@ func exitCode(rc *runContext, err error) int {
 	text := strings.TrimPrefix(err.Error(), "pcl: ")
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
 	cause := context.Cause(rc.ctx)
-	if cause != nil && text == cause.Error() || strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(
-		text, "interrupted") {
+	cancelled := strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(text, "interrupted")
+	if cancelled || cause != nil && text == cause.Error() {
 		text = "interrupted" // the message says no more than that a context was cancelled, wherever that was
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))

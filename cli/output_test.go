@@ -32,7 +32,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// TestFigures: what is said of a run's progress fits a narrow terminal.
+// TestFigures: the line about a run's progress fits a narrow terminal.
 func TestFigures(t *testing.T) {
 	halfway := experiment.Progress{Step: 50, Steps: 100, K: 12, Loss: 12.3456, PerSecond: 12345.6,
 		ETA: 99*time.Hour + 59*time.Minute + 59*time.Second}

@@ -18,7 +18,7 @@ type dataFlag struct {
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// options are those that package datasets takes.
+// options returns the options that package datasets takes.
 func (d dataFlag) options() datasets.Options { return datasets.Options{Dir: d.DataDir} }
 
 // machineFlags say on which backend to compute.

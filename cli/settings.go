@@ -57,7 +57,7 @@ func placeholder(p params.Param) string {
 func sentence(p params.Param) string {
 	first, size := utf8.DecodeRuneInString(p.Doc)
 	text := string(unicode.ToUpper(first)) + p.Doc[size:]
-	// only defaults that are words are shown: those that are numbers depend on the data set
+	// only defaults that are words are shown: numbers depend on the data set
 	if len(p.Choices) > 0 {
 		text += fmt.Sprintf(" (default %v)", p.Default)
 	}

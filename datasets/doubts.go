@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
-// values are those of the samples of a split, before they are normalised: bytes or numbers, as in a
-// [Split].
+// values has the values of the samples of a split, before they are normalised: bytes or numbers, as
+// in a [Split].
 type values struct {
 	pixels []uint8
 	numbers
@@ -40,8 +40,8 @@ func (p part) pick(size int, indices []int) part {
 	}
 }
 
-// samples are those of a set of a user's own, whatever they were read from. Each may be doubtful in
-// the same ways.
+// samples has the samples of a user's own set, whatever they were read from. Each may be doubtful
+// in the same ways.
 type samples struct {
 	train, test part
 	columns     []string // names of the values of a vector; nil if they have none

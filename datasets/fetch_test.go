@@ -165,7 +165,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchWrong: what is not the publisher's file is not installed, and the next fetch begins
+// TestFetchWrong: a file other than the publisher's is not installed, and the next fetch begins
 // anew.
 func TestFetchWrong(t *testing.T) {
 	content := someBytes(5000)

@@ -101,7 +101,7 @@ func (b *branch) labelled(train *branch) bool {
 	return len(inner.folders) > 0 || inner != b && train.inner().folder(inner.name) != nil
 }
 
-// names are those of the folders.
+// names lists the names of the folders.
 func (b *branch) names() (names []string) {
 	for _, f := range b.folders {
 		names = append(names, f.name)

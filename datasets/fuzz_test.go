@@ -133,7 +133,8 @@ func FuzzPicture(f *testing.F) {
 	})
 }
 
-// FuzzSafetensors reads arbitrary files; what is read has as many entries as its shape says.
+// FuzzSafetensors reads arbitrary files; an array that is read has as many entries as its shape
+// says.
 func FuzzSafetensors(f *testing.F) {
 	f.Add([]byte("\x37\x00\x00\x00\x00\x00\x00\x00" + `{"x":{"dtype":"U8","shape":[1,2],"data_offsets":[0,2]}}ab`))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))

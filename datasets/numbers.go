@@ -25,7 +25,7 @@ func (x numbers) at(i int) float64 {
 // A span is between the least and the largest number of a column.
 type span struct{ least, most float64 }
 
-// spans are those of the columns of a table.
+// spans returns the spans of the columns of a table.
 func (x numbers) spans(width int) []span {
 	all := slices.Repeat([]span{{math.Inf(1), math.Inf(-1)}}, width)
 	for i := range x.len() {

@@ -67,7 +67,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestRegisteredIsChecked: what a registered set's Open returns is checked when the set is opened.
+// TestRegisteredIsChecked: the set that Open returns is checked when a registered set is opened.
 func TestRegisteredIsChecked(t *testing.T) {
 	t.Cleanup(func() { registry = names.Registry[*entry]{Kind: registry.Kind} })
 	nan := float32(math.NaN())

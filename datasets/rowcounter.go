@@ -19,7 +19,7 @@ func (c *rowCounter) add(text string) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	c.values = append(c.values, v)
-	// Other columns are forgotten soon: what is there twice is looked for when there are 2, 4, 8, …
+	// Other columns are forgotten soon: repeated values are looked for when there are 2, 4, 8, …
 	// values.
 	if n := len(c.values); err != nil || v != math.Trunc(v) || n&(n-1) == 0 && c.twice() {
 		*c = rowCounter{other: true}

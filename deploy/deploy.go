@@ -37,7 +37,7 @@ func (j Job) name() string {
 	return strings.Trim(name[:min(len(name), 50)], "-") // a pod's name is this with the index, of up to 63 characters
 }
 
-// functions are those of the templates. Every text goes through one of them.
+// functions are called by the templates. Every text goes through one of them.
 var functions = template.FuncMap{"shell": shell, "yaml": yaml, "argument": argument}
 
 // shell quotes a text for a POSIX shell.

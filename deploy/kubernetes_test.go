@@ -40,7 +40,7 @@ func TestKubernetesGolden(t *testing.T) {
 // quoted.
 const awkwardName = `a: 'b' "c" $(JOB_COMPLETION_INDEX) $$ # {x} é`
 
-// TestFiles: what a grid reads has to be in a volume of the pods.
+// TestFiles: files that a grid reads have to be in a volume of the pods.
 func TestFiles(t *testing.T) {
 	for _, file := range []string{"photos", "/home/me/photos", "/grid/../photos", "/data/photos"} {
 		k := job()

@@ -61,9 +61,9 @@ type Elastic struct {
 // Factors updates what is remembered of the given streams and writes their factors to sigma. They
 // sum to 1 and are at least 1e-6 (docs/method.md §2.1). p is the problem of the streams' gradients.
 // A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed. Leave
-// out a stream whose gradient is not finite: what is remembered of it then stays as it is.
-// Gradients longer than float64 can hold are an error, which changes nothing. The ids differ.
-// Factors panics if ids or sigma have another length, or if a setting is out of its range.
+// out a stream whose gradient is not finite: its moving average then stays as it is. Gradients
+// longer than float64 can hold are an error, which changes nothing. The ids differ. Factors panics
+// if ids or sigma have another length, or if a setting is out of its range.
 func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	k := len(ids)
 	if k != p.k || len(sigma) != k {

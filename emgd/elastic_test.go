@@ -167,7 +167,7 @@ func TestElasticRoundTrip(t *testing.T) {
 	}
 }
 
-// TestClone: what is learnt after a copy was made leaves no trace in it.
+// TestClone: a copy does not change with the original.
 func TestClone(t *testing.T) {
 	for _, e := range []*Elastic{{}, {AutoTau: true}, {Rule: GS}, {Rule: LogGMC}} {
 		factors(t, e, []int{1, 2}, diagonal(3, 4))
@@ -179,8 +179,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestLongestGradients: what is remembered of gradients as long as float64 can say is a number, and
-// can be saved.
+// TestLongestGradients: the state after gradients of the largest float64 length is finite, and can
+// be saved.
 func TestLongestGradients(t *testing.T) {
 	for k := 1; k <= 40; k++ {
 		ids, rows := make([]int, k), make([][]float64, k)

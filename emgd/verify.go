@@ -75,7 +75,7 @@ type verifier struct {
 	claims      float64      // how far ‖d‖² and slacks may be from the certificate's
 }
 
-// precision is that of the check, in bits: far beyond what cancels.
+// precision is the precision of the check in bits, far beyond what cancels.
 const precision = 400
 
 func number(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }

@@ -111,9 +111,8 @@ func (l *Learner) beginNew(t *attached) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(
-		l.options.fitsLoss(t.Classes, head), t.checkNames(registry.names), fitsMethod(l.method, t.id, head),
-	); err != nil {
+	err = cmp.Or(l.options.fitsLoss(t.Classes, head), t.checkNames(registry.names), fitsMethod(l.method, t.id, head))
+	if err != nil {
 		return err
 	}
 	if err := l.growFor(head); err != nil {

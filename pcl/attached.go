@@ -119,7 +119,7 @@ func (t *attached) fetch(b *device.Batch) error {
 }
 
 // take checks a batch that the stream delivered, now or before the learner was saved, and moves it
-// into b. The stream may have replaced the slices that it was given by its own; those are copied.
+// into b. The stream may have replaced the slices that it was given by its own, which are copied.
 func (t *attached) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {

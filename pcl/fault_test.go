@@ -126,7 +126,7 @@ func TestFailingCallsCostNothing(t *testing.T) {
 	}
 }
 
-// TestWrongLastBatch: what is wrong with a batch that comes together with io.EOF is told before the
+// TestWrongLastBatch: a fault in a batch that comes together with io.EOF is reported before the
 // task ends.
 func TestWrongLastBatch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
@@ -166,7 +166,7 @@ func TestStatisticsStayFinite(t *testing.T) {
 	}
 }
 
-// TestEndedStreamsAreLetGo: what a task's stream holds is free once the task has ended.
+// TestEndedStreamsAreLetGo: a task's stream can be collected once the task has ended.
 func TestEndedStreamsAreLetGo(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
 	var streams []weak.Pointer[faulty]
@@ -301,8 +301,8 @@ func (r *refusing) Weights(s *method.Step, w []float64) (method.Outcome, error) 
 	return r.Method.Weights(s, w)
 }
 
-// TestFailureBeforeTheUpdate: what a method has drawn, or edited or noted in the memory, before it
-// fails is taken back.
+// TestFailureBeforeTheUpdate: draws of a method, and its edits and notes in the memory, are taken
+// back if it fails.
 func TestFailureBeforeTheUpdate(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, params := range map[string]map[string]any{"rlw": nil, "gmed": {"alpha": 1.0},

@@ -37,8 +37,8 @@ type vectors struct {
 	remembered []float32 // nil if nothing is remembered
 }
 
-// widened returns the parameters for a model with more outputs. All stay as they are; those of the
-// new outputs are drawn, and the optimiser remembers nothing of them.
+// widened returns the parameters for a model with more outputs. All stay as they are; the
+// parameters of the new outputs are drawn, and the optimiser remembers nothing of them.
 func (n *network) widened(m model.Model) (v vectors, err error) {
 	layout, old := m.Layout(), n.layout()
 	from := func(b compute.Buffer, fresh []float32) ([]float32, error) {

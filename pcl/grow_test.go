@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// TestGrow: a task that needs more outputs than there are gets them; what was there keeps its bits,
-// predictions among the old classes are the same, training goes on, and so does a learner that is
-// loaded.
+// TestGrow: a task that needs more outputs than there are gets them; parameters that were there
+// keep their bits, predictions among the old classes are the same, training goes on, and so does a
+// learner that is loaded.
 func TestGrow(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10)
 	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {

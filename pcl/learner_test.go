@@ -146,8 +146,8 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 			for i := range rows {
 				for j := range rows {
 					want := dot(rows[i][:shared], rows[j][:shared])
-					if got := r.Gram[3*i+j]; math.Abs(got-want) > 1e-5*math.Sqrt(
-						dot(rows[i][:shared], rows[i][:shared])*dot(rows[j][:shared], rows[j][:shared])) {
+					squares := dot(rows[i][:shared], rows[i][:shared]) * dot(rows[j][:shared], rows[j][:shared])
+					if got := r.Gram[3*i+j]; math.Abs(got-want) > 1e-5*math.Sqrt(squares) {
 						t.Errorf("%s: M[%d,%d] = %g, want %g", increment, i, j, got, want)
 					}
 				}

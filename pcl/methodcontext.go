@@ -35,8 +35,8 @@ func (c methodContext) Image() (height, width, channels int) {
 func (c methodContext) Running() []int  { return c.tasks.running.ids() }
 func (c methodContext) Finished() []int { return c.tasks.endedIDs() }
 
-// Candidates are none where the method fills the memory itself: what is collected then is for a
-// penalty alone, and the memory may have the same samples.
+// Candidates returns none if the method fills the memory itself: samples that are collected then
+// are for a penalty alone, and the memory may have the same ones.
 func (c methodContext) Candidates(task int) []memory.Item {
 	if c.method.Storer != nil {
 		return nil

@@ -213,7 +213,7 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// TestRemembered keeps θ over a save: what a teacher says stays.
+// TestRemembered keeps θ over a save: the teacher's outputs stay.
 func TestRemembered(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inStep(t, b, Options{}, func(l *Learner, ctx rehearsal.ReplayContext) {

@@ -326,8 +326,8 @@ func TestInformationOfLabels(t *testing.T) {
 	}
 }
 
-// TestCandidatesForTheMemory: what is collected for EWC is no candidate for a memory that fills
-// itself, so that class means do not know of a penalty before a task has ended.
+// TestCandidatesForTheMemory: samples collected for EWC are not candidates for a memory that fills
+// itself, so that class means do not depend on a penalty before a task has ended.
 func TestCandidatesForTheMemory(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, store := range []string{"greedy", "gss"} {

@@ -170,7 +170,7 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 	})
 }
 
-// TestPredictRefuses: what cannot be predicted is an error.
+// TestPredictRefuses: samples that cannot be predicted give an error.
 func TestPredictRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 12, 2)
 	class := smallLearner(t, b, "avggrad", Options{Increment: "class"})

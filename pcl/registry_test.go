@@ -17,9 +17,9 @@ func runningTask(l *Learner, id int) *attached {
 	return l.tasks.running.get(id)
 }
 
-// TestHistoryCostsNothing: what is asked of a learner in each round costs the same after many tasks
-// have ended. The fastest of several rounds counts, and there is room for noise: before, it took
-// tens of times as long.
+// TestHistoryCostsNothing: the calls of each round cost the same after many tasks have ended. The
+// fastest of several rounds counts, and there is room for noise: before, it took tens of times as
+// long.
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {

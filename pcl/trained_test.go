@@ -31,9 +31,8 @@ func trainedLearner(t *testing.T, b *backend.Backend, name string, o Options) (*
 	return l, d
 }
 
-// TestTrainedRoundTrip: what is saved of a learner comes back with every bit, into another learner,
-// which has the same tasks and predicts the same, and into a predictor, which predicts what a
-// snapshot does.
+// TestTrainedRoundTrip: a saved network comes back with every bit, into another learner, which has
+// the same tasks and predicts the same, and into a predictor, which predicts what a snapshot does.
 func TestTrainedRoundTrip(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {

@@ -121,7 +121,7 @@ func single(x []float64) []float32 {
 	return out
 }
 
-// TestSaveONNXRefuses: what cannot be written is an error, and no file.
+// TestSaveONNXRefuses: a network that cannot be written gives an error, and no file.
 func TestSaveONNXRefuses(t *testing.T) {
 	l, _ := trainedLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
 	for what, c := range map[string]struct {

@@ -94,8 +94,8 @@ func TestAnalyticStreams(t *testing.T) {
 	}
 }
 
-// TestUnlearn: each task in turn, from its samples and from kept sums; what is left has the bits of
-// a learner that never saw it.
+// TestUnlearn: each task in turn, from its samples and from kept sums; the learner then has the
+// bits of one that never saw the task.
 func TestUnlearn(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(6, 30, 5)

@@ -139,7 +139,7 @@ func luminance(c color.NRGBA) float64 {
 	return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
 }
 
-// contrast is that of WCAG.
+// contrast is the contrast ratio of WCAG.
 func contrast(a, b color.NRGBA) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

@@ -50,7 +50,7 @@ const (
 	dpi = 144
 )
 
-// size is that of the plots and the key.
+// size is the size of the plots and the key.
 func (f *Figure) size() (width, height vg.Length) {
 	width = cmp.Or(f.Width, DefaultWidth)
 	_, key := f.placeKey(width - 2*margin)

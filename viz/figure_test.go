@@ -88,7 +88,7 @@ func encoded(t *testing.T, name string, fig *viz.Figure, format string) []byte {
 	return buf.Bytes()
 }
 
-// TestFormats encodes every figure; what the pictures look like, the golden ones say.
+// TestFormats encodes every figure; the golden pictures show what they look like.
 func TestFormats(t *testing.T) {
 	all := figures(t, invented.Runs(1), invented.Descents())
 	maps.Copy(all, measured(t))
@@ -166,9 +166,15 @@ func TestSameInputSameBytes(t *testing.T) {
 	// A picture has two pixels a point, and white corners.
 	f := figures(t, invented.Runs(1), invented.Descents())["Accuracy"]
 	img, err := png.Decode(bytes.NewReader(encoded(t, "Accuracy", f, "png")))
-	if err != nil || img.Bounds().Dx() != 1200 || color.NRGBAModel.Convert(img.At(0, 0)) != color.NRGBAModel.Convert(
-		color.White) {
-		t.Errorf("a picture of %v for 600 points, %v", img.Bounds(), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := img.Bounds().Dx(); got != 1200 {
+		t.Errorf("a picture of %d pixels for 600 points; want 1200", got)
+	}
+	corner := color.NRGBAModel.Convert(img.At(0, 0))
+	if want := color.NRGBAModel.Convert(color.White); corner != want {
+		t.Errorf("the corner is %v; want %v", corner, want)
 	}
 }
 

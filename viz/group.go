@@ -112,7 +112,7 @@ func sharing(groups []repetitions) map[string][]*repetitions {
 	return out
 }
 
-// dress gives groups styles: those of one label the same, and no two labels the same.
+// dress gives groups styles: groups of one label get the same style, and no two labels share one.
 func dress(all ...[]repetitions) {
 	var labels, methods []string
 	var variants []bool

@@ -27,7 +27,7 @@ func each[T any](list []T, number func(T) float64) (out []float64) {
 	return out
 }
 
-// entry is that of a list which may be shorter.
+// entry returns an entry of a list that may be shorter.
 func entry(list []float64, i int) any {
 	if i < len(list) {
 		return list[i]

@@ -46,7 +46,7 @@ func TestPlotsRefuse(t *testing.T) {
 	}
 }
 
-// A plotter's series is in the key, in the figure's data, and in pages; what is drawn after it is
+// A plotter's series is in the key, in the figure's data, and in pages; marks drawn after it are
 // not part of it.
 func TestAddedSeries(t *testing.T) {
 	p, xys := NewPlot("title", "x", "y"), plotter.XYs{{X: 1, Y: 2}, {X: 3, Y: 4}}

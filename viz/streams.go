@@ -98,7 +98,7 @@ func (s *streams) table() Table {
 	return data
 }
 
-// color is that of a task's arrival, also for the memory of this task.
+// color is the colour of a task's arrival, also for the memory of this task.
 func (s *streams) color(id int) Color {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:

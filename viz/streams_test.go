@@ -11,7 +11,7 @@ import (
 
 func ofIDs(ids ...int) results.Record { return results.Record{IDs: ids} }
 
-// streamsIn are those of records, whose steps are in order.
+// streamsIn returns the streams of records, whose steps are in order.
 func streamsIn(t *testing.T, records []results.Record) *streams {
 	t.Helper()
 	for i := range records {

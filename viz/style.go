@@ -71,7 +71,7 @@ var shades = []float64{0, 0.35, 0.6}
 func MethodStyle(name string) Style { return MethodStyles(name)[name] }
 
 // MethodStyles returns a style for each method of one figure. Known methods get their fixed style;
-// those that share a colour differ in marker and dashes. Up to nine unknown ones get colours that
+// styles that share a colour differ in marker and dashes. Up to nine unknown ones get colours that
 // differ. Methods that share a rule get shades of its colour, dashes and other markers.
 func MethodStyles(names ...string) map[string]Style {
 	styles, each := map[string]Style{}, slices.Compact(slices.Sorted(slices.Values(names)))

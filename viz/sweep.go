@@ -108,7 +108,7 @@ func (s *sweep) draw(f Figure, runs []*results.Run) (*Figure, error) {
 	return NewFigure(f, rows...)
 }
 
-// valuesOn are those of runs that stand on the axis, sorted.
+// valuesOn returns the values of runs that stand on the axis, sorted.
 func valuesOn(runs []*results.Run, at map[*results.Run]float64) (values []float64) {
 	for _, r := range runs {
 		if v := at[r]; !math.IsNaN(v) {

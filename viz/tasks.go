@@ -64,7 +64,7 @@ func dumbbellOf(g repetitions, task int) (b dumbbell) {
 	return b
 }
 
-// dumbbells are those of one method, one for each task.
+// dumbbells are the marks of one method, one for each task.
 type dumbbells struct {
 	label string
 	style Style

@@ -48,7 +48,7 @@ func ToyLosses(traces ...*toy.Trace) (*Figure, error) {
 	})
 }
 
-// contourColors are those of the level lines of f₁ and f₂.
+// contourColors are the colours of the level lines of f₁ and f₂.
 var contourColors = [2]Color{LightDark(0xaab4bd, 0x58626d), LightDark(0xc7b79c, 0x75684f)}
 
 // descents are traces that can be compared.
@@ -142,7 +142,7 @@ func (d *descents) longestFirst(first int) (sorted []int) {
 	return sorted
 }
 
-// places are those of points.
+// places returns the coordinates of points.
 func places(points []toy.Point) (xys plotter.XYs) {
 	for _, p := range points {
 		xys = append(xys, plotter.XY{X: p.X, Y: p.Y})

@@ -36,8 +36,8 @@ func TestSpans(t *testing.T) {
 	if got, want := rehearsals(gap), [][2]int{{6, 10}, {20, 22}}; !slices.Equal(got, want) {
 		t.Errorf("the memory rehearses at %v, want %v", got, want)
 	}
-	if got, want := spans(twoTasks()), []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 2, true}}; !slices.Equal(
-		got, want) {
+	want := []span{{0, 2, 1, false}, {2, 4, 2, false}, {4, 8, 2, true}}
+	if got := spans(twoTasks()); !slices.Equal(got, want) {
 		t.Errorf("K(t) = %v, want %v", got, want)
 	}
 	without := twoTasks()

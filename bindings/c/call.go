@@ -119,7 +119,7 @@ func giveCertificate(c *C.pcl_call, from *emgd.Certificate) {
 	c.exponent, c.iterations, c.status = C.int64_t(from.Exponent), C.int64_t(from.Iterations), C.int64_t(status)
 }
 
-// give copies an answer; what it lacks is 0.
+// give copies an answer, and 0 where it has no number.
 func give(to *C.double, k int, from []float64) {
 	out := array[float64](to, k)
 	clear(out)

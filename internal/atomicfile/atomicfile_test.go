@@ -51,7 +51,7 @@ func TestErrorLeavesOldFile(t *testing.T) {
 	only(t, path, "old")
 }
 
-// TestCheck: what cannot be written is known before, and asking changes nothing.
+// TestCheck: Check finds files that cannot be written, and changes nothing.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")

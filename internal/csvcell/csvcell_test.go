@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestFormulas: what a spreadsheet would compute is marked, and read back as it was.
+// TestFormulas: texts that a spreadsheet would compute are marked, and read back as they were.
 func TestFormulas(t *testing.T) {
 	marked := []string{"=1+1", "+a", "-a", "@SUM(A1)", "\tx", "\rx", "\n=x", " =x", `"=x`, "'=x", "''-x", "\u00a0=x",
 		"\ufeff=x", "＝x", "-1 2", "=", "-"}

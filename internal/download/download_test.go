@@ -122,8 +122,8 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// TestPartOfOther: what is here may belong to an older version, which its length or its SHA-256
-// makes known.
+// TestPartOfOther: a partial download may belong to an older version, which its length or its
+// SHA-256 shows.
 func TestPartOfOther(t *testing.T) {
 	data := someBytes(5000)
 	s := &server{data: data}
@@ -312,8 +312,7 @@ func raw(t *testing.T, answer string) string {
 	return "http://" + l.Addr().String() + "/file"
 }
 
-// TestEscapes: what a server writes where its errors are shown must not reach the terminal as it
-// is.
+// TestEscapes: control characters in the errors of a server must not reach the terminal.
 func TestEscapes(t *testing.T) {
 	const escape = "\x1b[2J\x1b]0;owned\a\u009b31m"
 	for name, answer := range map[string]string{

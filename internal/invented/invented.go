@@ -47,7 +47,7 @@ func Run(method, title string, seed uint64) *results.Run {
 	return r
 }
 
-// Runs are those of four methods for each seed.
+// Runs returns runs of four methods for each seed.
 func Runs(seeds int) (out []*results.Run) {
 	for _, m := range [][2]string{{"avggrad", "AvgGrad"}, {"er", "ER"}, {"mgda", "MGDA"}, {"emgd-gmc", "EMGD (GMC)"}} {
 		for seed := range seeds {
@@ -60,7 +60,7 @@ func Runs(seeds int) (out []*results.Run) {
 // Records are the steps of a run of EMGD (GMC).
 func Records() []results.Record { return lines[results.Record]("records.jsonl.gz") }
 
-// Descents are those of five methods on the toy functions, which are computed.
+// Descents returns the traces of five methods on the toy functions, which it computes.
 func Descents() (out []*toy.Trace) {
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gs", "emgd-gmc"} {
 		m, err := method.New(name, nil)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// FuzzRead reads arbitrary archives; what is read has as many entries as its shape says. The seed
-// is short, since an input that reaches new code is made smaller in as many tries as the square of
-// its length.
+// FuzzRead reads arbitrary archives; an array that is read has as many entries as its shape says.
+// The seed is short, since an input that reaches new code is made smaller in as many tries as the
+// square of its length.
 func FuzzRead(f *testing.F) {
 	const head = "{'descr':'u1','fortran_order':False,'shape':(2,)}"
 	var seed bytes.Buffer

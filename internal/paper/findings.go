@@ -42,8 +42,8 @@ func New(all []*rows.Row, paths ...string) (*Findings, error) {
 	return f, nil
 }
 
-// Published returns what the results show that come with this module: those of grids/results, from
-// which REPRODUCTION.md is made.
+// Published returns what the results of this module show, those of grids/results, from which
+// REPRODUCTION.md is made.
 func Published() (*Findings, error) {
 	folder, err := fs.Sub(grids.Files, "results")
 	if err != nil {

@@ -42,8 +42,8 @@ func there(dir string) bool {
 	return err == nil
 }
 
-// The folder of a killed process is removed by the next one; those of others that live, and what is
-// not ours, stay.
+// The folder of a killed process is removed by the next one; folders of processes that live, and
+// files that are not ours, stay.
 func TestSweep(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	killed, left := child(t)

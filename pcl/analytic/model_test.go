@@ -166,7 +166,7 @@ func TestUnlearn(t *testing.T) {
 	})
 }
 
-// TestUnlearnRefuses: what are not the task's samples change nothing.
+// TestUnlearnRefuses: samples that are not the task's change nothing.
 func TestUnlearnRefuses(t *testing.T) {
 	d := draw(300, 20)
 	m := New(LDA{}, false)

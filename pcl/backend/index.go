@@ -62,7 +62,7 @@ func ask(ctx context.Context, name string) (_ *packageIndex, err error) {
 	return &answer, nil
 }
 
-// file is that of a version for a platform, if there is one and it has a checksum.
+// file returns the file of a version for a platform, if there is one and it has a checksum.
 func (x *packageIndex) file(version string, platform *regexp.Regexp) (release, bool) {
 	for _, r := range x.Releases[version] {
 		if platform.MatchString(r.Filename) && r.Digests.SHA256 != "" {

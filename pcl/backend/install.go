@@ -141,7 +141,7 @@ func (p plugin) installed(ctx context.Context, o Options) (_ string, err error) 
 	return p.in(ctx, dir, false)
 }
 
-// wheelLimits are those of one wheel.
+// wheelLimits bound one wheel.
 var wheelLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000}
 
 // install makes the folder dir of wheels: everything or nothing. The caller holds the lock.

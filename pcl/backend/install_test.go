@@ -129,7 +129,8 @@ func breaking(x *fakeIndex) func(w http.ResponseWriter, data []byte) {
 	}
 }
 
-// TestInstallRefuses: what is not what was asked for is not installed, nor what never ends.
+// TestInstallRefuses: other files than the ones asked for are not installed, and neither are
+// endless ones.
 func TestInstallRefuses(t *testing.T) {
 	serve := func(f func(w http.ResponseWriter, data []byte)) func(x *fakeIndex, p *plugin) {
 		return func(x *fakeIndex, _ *plugin) { x.onDownload(f) }

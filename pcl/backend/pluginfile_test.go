@@ -22,8 +22,8 @@ static struct {
 extern int elsewhere;
 void* NAME(void) { return RESULT; }`
 
-// TestForeignPluginFiles: what is no plugin, and plugins that would crash the process, are errors
-// that name the file.
+// TestForeignPluginFiles: files that are not plugins, and plugins that would crash the process,
+// give errors that name the file.
 func TestForeignPluginFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

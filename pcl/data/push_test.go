@@ -57,8 +57,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushRefuses: what cannot be trained on is refused with an error that names it, and nothing of
-// it is taken.
+// TestPushRefuses: samples that cannot be trained on are refused with an error that names them, and
+// none is taken.
 func TestPushRefuses(t *testing.T) {
 	p := newPush(t, 2, 5, 7, 8)
 	nan := float32(math.NaN())

@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestParseConfig sets a field of every kind; what is not named keeps its default.
+// TestParseConfig sets a field of every kind; fields that are not named keep their defaults.
 func TestParseConfig(t *testing.T) {
 	got, err := parse(`
 dataset = "cifar-100"
@@ -341,7 +341,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestCheckedStays: what was checked does not change with the configuration that it came from, nor
+// TestCheckedStays: a checked configuration does not change with the one that it came from, nor
 // with a copy of its own.
 func TestCheckedStays(t *testing.T) {
 	c := blobConfig("emgd-gmc")
@@ -359,8 +359,8 @@ func TestCheckedStays(t *testing.T) {
 	}
 }
 
-// TestSharedSettings: what a learner and an experiment share has one type, the same choices and
-// range, and one default, except for those that the comment of Config names.
+// TestSharedSettings: a setting that a learner and an experiment share has one type, the same
+// choices and range, and one default, except for those that the comment of Config names.
 func TestSharedSettings(t *testing.T) {
 	learner, run := reflect.TypeFor[pcl.Options](), reflect.TypeFor[Config]()
 	var shared []string
@@ -381,8 +381,8 @@ func TestSharedSettings(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"Increment", "Shared", "Batch", "Memory", "Seed", "Edit", "ExtraUpdate"}; !slices.Equal(
-		shared, want) {
+	want := []string{"Increment", "Shared", "Batch", "Memory", "Seed", "Edit", "ExtraUpdate"}
+	if !slices.Equal(shared, want) {
 		t.Errorf("shared are %v, want %v", shared, want)
 	}
 }

@@ -61,8 +61,8 @@ type Store struct {
 	complete bool // whether runs are made again that have not left what is asked for
 }
 
-// Schedule says on which machine runs are made, which of them and until when, and who is told. What
-// a run computes depends on its [Config] alone, except for rounding, which differs from backend to
+// Schedule says on which machine runs are made, which of them and until when, and who is told. The
+// result of a run depends on its [Config] alone, except for rounding, which differs from backend to
 // backend.
 type Schedule struct {
 	Machine *Machine
@@ -101,10 +101,9 @@ type ended struct {
 }
 
 // Each makes the runs of configurations, and yields each with its result or why it has none as soon
-// as it has ended; those that are finished are read from their folders. The caller decides whether
-// to go on after an error, except if ctx was cancelled ([ErrInterrupted]) or the time is up
-// ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in progress saved, as far as
-// they could be.
+// as it has ended; finished runs are read from their folders. The caller decides whether to go on
+// after an error, except if ctx was cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]):
+// then Each begins no more runs. It ends with the runs in progress saved, as far as they could be.
 func Each(ctx context.Context, configs []Checked, store Store, schedule Schedule) iter.Seq2[Result, error] {
 	if store.Dir == "" && (store.Record || store.Weights || store.RecordArrays > 0 || store.Attempts > 0) {
 		panic("experiment: runs leave records, weights and notes only in folders: Store.Dir is empty")

@@ -75,8 +75,8 @@ func TestResultWithoutProgram(t *testing.T) {
 	p.refusedFor("version", program, nil)
 }
 
-// TestOwnPartsCount: what a notebook registers counts for the runs that may use it, and for no
-// others.
+// TestOwnPartsCount: parts that a notebook registers count for the runs that may use them, and for
+// no others.
 func TestOwnPartsCount(t *testing.T) {
 	as(t, "source-1+cells-2")
 	for change, own := range map[*Config]bool{

@@ -144,7 +144,7 @@ func TestPartsOfASet(t *testing.T) {
 	}
 }
 
-// TestVectorsRefused: what is for images only.
+// TestVectorsRefused: settings for images are refused for vectors.
 func TestVectorsRefused(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
 	d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
@@ -184,8 +184,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestSessionOnOwnFiles: what a notebook does. A second session takes the finished run from its
-// folder, until the files change.
+// TestSessionOnOwnFiles uses a session as a notebook does. A second session takes the finished run
+// from its folder, until the files change.
 func TestSessionOnOwnFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	name := table(t, path, 0)

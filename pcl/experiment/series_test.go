@@ -59,8 +59,8 @@ func TestLatestIsWhole(t *testing.T) {
 	}
 }
 
-// TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: what is saved
-// next must neither be removed as the oldest nor come second to what was left.
+// TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: the next
+// checkpoint must neither be removed as the oldest nor come second to the ones that were left.
 func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
 	s, _ := fourSaved(t)
 	must.Do(t, s.save(10, pcl.State{}))

@@ -17,9 +17,9 @@ import (
 // unfinished one.
 var errNoWeights = errors.New("no weights")
 
-// LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint.
-// Of a folder it is the one that the finished run left, or else that of the newest checkpoint. What
-// a checkpoint has is opened on the run's data set.
+// LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. A
+// folder has the network that the finished run left, or else that of its newest checkpoint.
+// LoadNetwork opens a checkpoint on the run's data set.
 func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.Network, err error) {
 	about, err := os.Stat(path)
 	if err != nil {

@@ -147,7 +147,7 @@ func TestCacheShared(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was computed before an interruption is in the cache.
+// TestInterrupted: features that were computed before an interruption are in the cache.
 func TestInterrupted(t *testing.T) {
 	s, p := drawnSpec(t), drawnPictures(5, 8, 8, 3)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -170,8 +170,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestBadPictures: a picture of one pixel, a grey one and a black one have features; what is no
-// picture is refused.
+// TestBadPictures: a picture of one pixel, a grey one and a black one have features; bytes that are
+// not a picture are refused.
 func TestBadPictures(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Open: openGo}
 	s := drawnSpec(t)

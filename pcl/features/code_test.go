@@ -36,7 +36,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestCodes: what a data set delivers for a byte is read back as this byte, for all of them.
+// TestCodes: the value that a data set delivers for a byte is read back as this byte, for all of
+// them.
 func TestCodes(t *testing.T) {
 	all, got, sample := make([]uint8, 256), make([]uint8, 256), make([]float32, 256)
 	for i := range all {

@@ -117,8 +117,8 @@ func TestReadWeights(t *testing.T) {
 	}
 }
 
-// TestBadWeights: what is not a whole file of weights is refused with an error that says why, and
-// nothing in it is executed.
+// TestBadWeights: a file that is not a whole file of weights is refused with an error that says
+// why, and nothing in it is executed.
 func TestBadWeights(t *testing.T) {
 	f := Draw(1)
 	torch := torchBytes(f)

@@ -62,7 +62,7 @@ func lite0() (layers []layer, norms []string) {
 	return layers, norms
 }
 
-// weights are those of a backbone, whatever file they came in.
+// weights has the weights of a backbone, whatever file they came in.
 type weights struct {
 	layers []layer
 	sum    string // SHA-256 of all values in their order

@@ -98,8 +98,8 @@ func (t *Tuned) Save(path string) error {
 	return atomicfile.WriteBytes(path, append([]byte(tunedHead), text...))
 }
 
-// useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its
-// rows stay.
+// useTuned gives the methods of a grid their tuned values. The grid gets another name; the names of
+// its rows stay.
 func (g *Grid) useTuned(t *Tuned) error {
 	for _, name := range g.Methods {
 		for _, increment := range g.Increments {

@@ -170,7 +170,7 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 	}
 }
 
-// TestSamplesStayAsTheyAre: what was taken out of a store does not change with it.
+// TestSamplesStayAsTheyAre: samples that were taken out of a store do not change with it.
 func TestSamplesStayAsTheyAre(t *testing.T) {
 	s := newStore(t, "per_class", 3)
 	add(t, s, []Item{{Task: 1, Class: 4, Pixels: []float32{0.5}}})
@@ -280,8 +280,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// TestRerank: what is ranked of a task takes the place of what is stored of it, and of nothing
-// else.
+// TestRerank: the ranked samples of a task take the places of its stored ones, and of no others.
 func TestRerank(t *testing.T) {
 	s := newStore(t, "per_class", 3)
 	of := func(task, class int, values ...float32) (items []Item) {

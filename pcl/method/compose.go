@@ -40,10 +40,10 @@ func Compose(rule Method, parts ...rehearsal.Part) *Composition {
 // Unwrap returns the rule.
 func (c *Composition) Unwrap() Method { return c.rule }
 
-// Info is that of the rule, with those of the added parts.
+// Info joins the rule's Info with those of the added parts.
 func (c *Composition) Info() Info { return described(Describe(c.rule), c.added) }
 
-// Needs are those of the rule.
+// Needs returns the rule's.
 func (c *Composition) Needs() Needs { return c.rule.Needs() }
 
 // Parts are all parts of the rehearsal.

@@ -29,7 +29,7 @@ func TestStateOfARuleAlone(t *testing.T) {
 	}
 }
 
-// TestStateOfBoth: what a rule and a part remember is saved together and restored, and an end
+// TestStateOfBoth: the states of a rule and a part are saved together and restored, and an end
 // reaches the rule.
 func TestStateOfBoth(t *testing.T) {
 	const penalty = `{"stiffness":"AAAAAAAA8D8=","anchor":"AACAPw=="}` // one parameter: 1, 1

@@ -401,8 +401,8 @@ func TestManyJoinsAndLeaves(t *testing.T) {
 	})
 }
 
-// TestDamagedState: what cannot be a state is refused and changes nothing; null is that of a method
-// that remembers nothing.
+// TestDamagedState: a damaged state is refused and changes nothing; null is that of a method that
+// remembers nothing.
 func TestDamagedState(t *testing.T) {
 	const good, short, nan = `"AACAPwAAAEA="`, `"AACA"`, `"AADAfwAAAEA="` // 1, 2; three bytes; NaN, 2
 	damaged := map[string][]string{

@@ -66,7 +66,7 @@ func (m *CRMOGM) Info() Info {
 	return info
 }
 
-// Needs are those of the other method, once that is made.
+// Needs returns the other method's, once that is made.
 func (m *CRMOGM) Needs() Needs {
 	if m.of == nil {
 		return Needs{}
@@ -74,7 +74,7 @@ func (m *CRMOGM) Needs() Needs {
 	return m.of.Needs()
 }
 
-// Parts are those of the other method.
+// Parts returns the other method's.
 func (m *CRMOGM) Parts() []rehearsal.Part { return m.parts }
 
 // Unwrap returns the rule of the other method, once that is made.

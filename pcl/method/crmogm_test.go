@@ -36,7 +36,7 @@ func TestCRMOGMDropsNothing(t *testing.T) {
 	}
 }
 
-// TestCRMOGMKeepsTheInnerState: what the smoothed method remembers is saved with the weights.
+// TestCRMOGMKeepsTheInnerState: the state of the smoothed method is saved with the weights.
 func TestCRMOGMKeepsTheInnerState(t *testing.T) {
 	p, s := values{"method": "gradnorm"}, sample{rows: pair, losses: []float64{1, 2}}.step(1)
 	a, b := stateful(t, build(t, "cr-mogm", p)), stateful(t, build(t, "cr-mogm", p))

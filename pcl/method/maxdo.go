@@ -60,8 +60,8 @@ func (m *MaxDOMinMax) closest(r *rows) ([]float64, error) {
 		return nil, err
 	}
 	above := sumOf(v)
-	// Dependent gradients let the weights, not d, jump across ½ here: what lies between has the
-	// same d.
+	// Dependent gradients let the weights, not d, jump across ½ here: all weights in between have
+	// the same d.
 	if below := sumOf(short); below < above {
 		t := max(0, min(1, (above-0.5)/(above-below)))
 		for i := range v {

@@ -248,8 +248,8 @@ func TestOneMemoryRow(t *testing.T) {
 
 // TestGLSLeavesOut a stream without loss.
 func TestGLSLeavesOut(t *testing.T) {
-	if _, out := outcome(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0, 2}}.step(1)); !slices.Equal(
-		out.Dropped, []int{0}) {
+	_, out := outcome(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0, 2}}.step(1))
+	if !slices.Equal(out.Dropped, []int{0}) {
 		t.Errorf("gls beside a loss of 0: dropped %v", out.Dropped)
 	}
 }

@@ -43,7 +43,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// TestValuesOutOfRange: what the tags cannot say.
+// TestValuesOutOfRange checks ranges that tags cannot express.
 func TestValuesOutOfRange(t *testing.T) {
 	for name, list := range map[string][]values{
 		"emgd-gmc": {{"tau": 0}, {"tau": -1.5}, {"tau": "nan"}, {"tau": "hot"}, {"momentum": 1}, {"floor": -1},

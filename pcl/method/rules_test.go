@@ -23,7 +23,7 @@ func pcdOther(cos float64) float64 {
 	return (.02 - cos) * pcdBase(cos) * math.Sqrt(18./38)
 }
 
-// TestGradDropOracle is that of docs/method.md §9, with U given.
+// TestGradDropOracle checks the example of docs/method.md §9, with U given.
 func TestGradDropOracle(t *testing.T) {
 	for _, c := range []struct{ leak, u float64 }{{0, .5}, {0, .7}, {.25, .5}} {
 		m := &GradDrop{Leak: c.leak}
@@ -287,7 +287,7 @@ func TestToSimplex(t *testing.T) {
 	}
 }
 
-// TestRowsOfAnotherLength: what is remembered of every parameter fits no other network.
+// TestRowsOfAnotherLength: a state with a value of every parameter fits no other network.
 func TestRowsOfAnotherLength(t *testing.T) {
 	for _, name := range []string{"moco", "db-mtl", "excess-mtl"} {
 		m := build(t, name, nil)

@@ -80,8 +80,8 @@ func (l *Layout) addStat(name string, start float32, n int) int {
 }
 
 // Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and
-// scales 1; those of a [NewScoped] network are as its initialisers say. The running statistics are
-// means of 0 and variances of 1; nil if there are none.
+// scales 1; the parameters of a [NewScoped] network are as its initialisers say. The running
+// statistics are means of 0 and variances of 1; nil if there are none.
 func (l *Layout) Init(rng *rand.Rand) (theta, statistics []float32) {
 	theta = constants(l.Params, l.Total)
 	if l.draw != nil {

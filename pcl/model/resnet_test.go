@@ -103,7 +103,7 @@ type separate struct{ compute.Backend }
 
 func (separate) HasSharedBuffers() bool { return false }
 
-// TestResNet18OnGPU: what is written in another way for a GPU is the same.
+// TestResNet18OnGPU: the layers that have another form on a GPU compute the same.
 func TestResNet18OnGPU(t *testing.T) {
 	for _, release := range []bool{false, true} {
 		p := newResNetProblem(t, release)
@@ -166,7 +166,7 @@ func TestReleaseBlock(t *testing.T) {
 	}
 }
 
-// TestResNet18Padding: what a padded sample holds, and that it is there at all, changes nothing.
+// TestResNet18Padding: padded samples change nothing, whatever they hold.
 func TestResNet18Padding(t *testing.T) {
 	p := newResNetProblem(t, false)
 	want := run(t, p.in, p.build)

@@ -125,7 +125,7 @@ func (g *graph) unit(x model.Value) model.Value {
 	return g.node("Div", []model.Value{x, length})
 }
 
-// cosines are those of the angles between features and the classifier's weights, scaled.
+// cosines returns the scaled cosines of the angles between features and the classifier's weights.
 func (g *graph) cosines(features model.Value, width int) model.Value {
 	_, weights := g.values(g.layout.Classifier)
 	outputs := len(weights) / width

@@ -67,9 +67,12 @@ func (n Network) Write(w io.Writer) (err error) {
 	}
 	outputs := [][]byte{g.output(logits, logitsName, classes), g.output(features, featuresName, width)}
 	if n.Means != nil {
-		short := slices.ContainsFunc(n.Means, func(m []float32) bool { return m != nil && len(m) != width })
-		if len(n.Means) > classes || short {
-			return fmt.Errorf("means of %d outputs; the model has %d, and %d features", len(n.Means), classes, width)
+		if len(n.Means) > classes {
+			return fmt.Errorf("means of %d outputs; the model has %d", len(n.Means), classes)
+		}
+		other := func(m []float32) bool { return m != nil && len(m) != width }
+		if i := slices.IndexFunc(n.Means, other); i >= 0 {
+			return fmt.Errorf("the mean of output %d has %d features; the model has %d", i, len(n.Means[i]), width)
 		}
 		outputs = append(outputs, g.output(g.distances(features, width), scoresName, classes))
 	}

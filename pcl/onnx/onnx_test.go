@@ -86,16 +86,18 @@ func TestFile(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(n *Network){
-		"13 parameters and 0":     func(n *Network) { n.Parameters = n.Parameters[:13] },
-		"0 parameters and 1":      func(n *Network) { n.Parameters, n.Statistics = nil, []float32{1} },
-		"no model.Buildable":      func(n *Network) { n.Model = struct{ model.Model }{n.Model} },
-		"output 0 has 3":          func(n *Network) { n.Means = [][]float32{{1, 2, 3}} },
-		"means of 5 outputs, the": func(n *Network) { n.Means = make([][]float32, 5) },
+		"13 parameters and 0":           func(n *Network) { n.Parameters = n.Parameters[:13] },
+		"0 parameters and 1":            func(n *Network) { n.Parameters, n.Statistics = nil, []float32{1} },
+		"not implement model.Buildable": func(n *Network) { n.Model = struct{ model.Model }{n.Model} },
+		"output 1 has 3":                func(n *Network) { n.Means = [][]float32{{1, 2}, {1, 2, 3}, nil, nil} },
+		"means of 5 outputs; the":       func(n *Network) { n.Means = make([][]float32, 5) },
 	} {
-		n := mlp(t)
-		spoil(&n)
-		if err := n.Write(&bytes.Buffer{}); err == nil {
-			t.Errorf("no error; want one about %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			n := mlp(t)
+			spoil(&n)
+			if err := n.Write(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v; want one about %q", err, want)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -24,40 +25,45 @@ type Config struct {
 
 // New returns the optimiser that the configuration describes.
 func (c Config) New() (Optimizer, error) {
-	o, err := c.unscheduled()
+	pointer, err := c.unscheduled()
 	if err != nil {
 		return nil, err
 	}
+	o := reflect.ValueOf(pointer).Elem().Interface().(Optimizer)
 	if c.Schedule != (Schedule{}) {
 		o = Scheduled{o, c.Schedule}
 	}
 	return o, Check(o)
 }
 
-func (c Config) unscheduled() (Optimizer, error) {
-	var adam Adam
-	var sgd SGD
-	var err error
-	switch c.Name {
-	case "adam", "adamw":
-		err = params.Set(&adam, c.settings())
-	case "sgd":
-		err = params.Set(&sgd, c.settings())
-	default:
-		return nil, fmt.Errorf("optimizer %q is none of adam, adamw, sgd", c.Name)
+// kinds are the optimisers by their names in a configuration. A setting of a [Config] fills the
+// field that has its name.
+var kinds = []struct {
+	name string
+	zero Optimizer
+}{{"adam", Adam{}}, {"adamw", Adam{}}, {"sgd", SGD{}}}
+
+// unscheduled returns a pointer to the optimiser, before its defaults and without the schedule.
+func (c Config) unscheduled() (pointer any, err error) {
+	var names []string
+	for _, k := range kinds {
+		if names = append(names, k.name); k.name == c.Name {
+			pointer = reflect.New(reflect.TypeOf(k.zero)).Interface()
+		}
 	}
 	switch {
+	case pointer == nil:
+		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(names, ", "))
 	case c.Name == "adam" && c.WeightDecay != 0:
 		return nil, fmt.Errorf("optimizer: adam has no weight_decay; want adamw or sgd for it")
-	case err != nil:
-		return nil, fmt.Errorf("optimizer: %w", err)
-	case c.Name == "sgd":
-		return sgd, nil
 	}
-	return adam, nil
+	if err := params.Set(pointer, c.settings()); err != nil {
+		return nil, fmt.Errorf("optimizer: %w", err)
+	}
+	return pointer, nil
 }
 
-// settings are those beside the schedule that are not zero, which are those of an optimiser.
+// settings returns the settings of the optimiser that are not zero, without its name and schedule.
 func (c Config) settings() map[string]any {
 	c.Name, c.Schedule = "", Schedule{}
 	settings := params.Values(c)
@@ -71,13 +77,7 @@ func (c Config) WithDefaults() Config {
 	if err != nil {
 		return c
 	}
-	switch o := o.(type) { // what Fill refuses, New refuses too
-	case Adam:
-		_ = params.Fill(&o)
-		_ = params.Set(&c, params.Values(o))
-	case SGD:
-		_ = params.Fill(&o)
-		_ = params.Set(&c, params.Values(o))
-	}
+	_ = params.Fill(o) // New refuses what Fill refuses
+	_ = params.Set(&c, params.Values(o))
 	return c
 }

@@ -3,7 +3,9 @@ package optim_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -112,8 +114,8 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%+v: %v", c.s, err)
 		}
 		for i, want := range c.want {
-			if got := float64(optim.Scheduled{Optimizer: optim.SGD{LR: 1}, Schedule: c.s}.Scalars(i + 1)[0]); math.Abs(
-				got-want) > 1e-7 {
+			o := optim.Scheduled{Optimizer: optim.SGD{LR: 1}, Schedule: c.s}
+			if got := float64(o.Scalars(i + 1)[0]); math.Abs(got-want) > 1e-7 {
 				t.Errorf("%+v: the factor of step %d is %g, want %g", c.s, i+1, got, want)
 			}
 		}
@@ -125,6 +127,23 @@ func TestSchedule(t *testing.T) {
 		if got := sixSteps(t, pcltest.Backend(t, backend.Go), o)[i]; math.Abs(got-want) > 1e-6 {
 			t.Errorf("entry %d is %g, want %g", i, got, want)
 		}
+	}
+}
+
+// TestUnknownNames: the documentation of the name has every name that an error offers.
+func TestUnknownNames(t *testing.T) {
+	_, err := optim.Config{Name: "none", LR: 1}.New()
+	_, names, _ := strings.Cut(err.Error(), "is none of ")
+	name, _ := reflect.TypeFor[optim.Config]().FieldByName("Name")
+	for one := range strings.SplitSeq(names, ", ") {
+		t.Run(one, func(t *testing.T) {
+			if doc := name.Tag.Get("doc"); !slices.Contains(strings.Fields(strings.ReplaceAll(doc, ",", "")), one) {
+				t.Errorf("Config.Name is documented as %q", doc)
+			}
+			if _, err := (optim.Config{Name: one, LR: 1}).New(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

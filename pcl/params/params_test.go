@@ -192,7 +192,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestRanges: what a range says of itself, and what it takes.
+// TestRanges checks the text of a range, and the values that it takes.
 func TestRanges(t *testing.T) {
 	for _, c := range []struct {
 		text, says string

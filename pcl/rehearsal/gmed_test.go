@@ -58,9 +58,9 @@ func TestGMEDReleaseEdits(t *testing.T) {
 		was := l.store.Item(i)
 		was.Pixels = old[i].Pixels
 		for p, x := range was.Pixels {
-			if want := min(max(float64(x)-.003*l.slope(Remembered, was, p), 0), 1); math.Abs(
-				float64(l.store.Item(i).Pixels[p])-want) > 1e-5 {
-				t.Errorf("pixel %d of sample %d: %g, want %g", p, i, l.store.Item(i).Pixels[p], want)
+			want := min(max(float64(x)-.003*l.slope(Remembered, was, p), 0), 1)
+			if got := float64(l.store.Item(i).Pixels[p]); math.Abs(got-want) > 1e-5 {
+				t.Errorf("pixel %d of sample %d: %g, want %g", p, i, got, want)
 			}
 		}
 	}

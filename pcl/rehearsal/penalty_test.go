@@ -162,7 +162,7 @@ func TestPenaltyGradient(t *testing.T) {
 	}
 }
 
-// TestPenaltyState: what was saved goes on to the same bits, before the first end and after it;
+// TestPenaltyState: a saved state goes on to the same bits, before the first end and after it;
 // damaged states are refused and change nothing.
 func TestPenaltyState(t *testing.T) {
 	ctx := penaltyContext{theta: []float32{0.1, -7}, current: []float32{1.0 / 3, 2}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExtended: what was stored stays, and new logits stay below γ times that of the right class.
+// TestExtended: stored logits stay, and new logits stay below γ times that of the right class.
 func TestExtended(t *testing.T) {
 	for _, c := range []struct {
 		name           string

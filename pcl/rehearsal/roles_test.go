@@ -23,8 +23,8 @@ func (c *choosing) Join(r *Rehearsal) error {
 	return nil
 }
 
-// TestChosenSamplesAreReplayed: what a part chooses is the first row of every form of distillation,
-// and of the other rows those that share its samples.
+// TestChosenSamplesAreReplayed: the samples that a part chooses are the first row of every form of
+// distillation, and every other row that shares its samples.
 func TestChosenSamplesAreReplayed(t *testing.T) {
 	l := newSmallModel(t, 2, 4, memory.Config{Policy: "fixed_total", Budget: 40})
 	for _, it := range l.drawn(40) {

@@ -25,8 +25,8 @@ const (
 
 // Find reads the runs that paths name: result files, run folders, and folders with any number of
 // those below. Copies of a run count once. Own data have their names alone in the runs, without the
-// folders where they lie: what is made of these is shared. The error names each path without a
-// result and each file that cannot be read.
+// folders where they lie: pages and tables made of them are shared. The error names each path
+// without a result and each file that cannot be read.
 func Find(paths ...string) (out []File, err error) {
 	var failed []error
 	seen := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 // FuzzRun: whatever a result says, there is no panic, an error says something, and what is read can
 // be told of, and written and read again.
 func FuzzRun(f *testing.F) {
-	// Small ones: what the fuzzer finds of large ones it makes smaller for a minute each.
+	// The seeds are small: the fuzzer takes a minute to minimise each large one.
 	const rest = `"A":50,"A_first":50,"tasks":[{"id":1,"acc_end":0.5,"acc_final":0.5}]}`
 	for _, text := range []string{
 		`{"schema":1,` + rest, `{"schema":1,"id":"` + IDOf([]byte(`{"method":"er"}`)) +

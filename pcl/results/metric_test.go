@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMetrics: every metric has a name of its own; those that are not fields of a run are NaN for a
-// run without tasks, as a CSV file has it.
+// TestMetrics: every metric has a name of its own; metrics that are not fields of a run are NaN for
+// a run without tasks, as a CSV file has it.
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for i, m := range Metrics {

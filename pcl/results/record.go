@@ -17,7 +17,7 @@ type Record struct {
 	Step   int       `json:"step"`
 	IDs    []int     `json:"ids"` // row order: 0 is the memory, which may also have rows with negative ids
 	Losses []float64 `json:"losses"`
-	// LossesAfter are those of the same batches after the step, if it was observed.
+	// LossesAfter has the losses of the same batches after the step, if it was observed.
 	LossesAfter []float64 `json:"losses_after,omitempty"`
 	// Rises are the changes of the losses to first order along the step that was made, Jᵢ·Δθ, if it
 	// was observed.

@@ -68,7 +68,8 @@ func TestLoadRefuses(t *testing.T) {
 }
 
 // TestDerived: a file in which something is false that follows from the rest of it is refused, by
-// what is false; what has no configuration, as a row that was added by hand, is read and marked.
+// what is false; a run without a configuration, such as a row that was added by hand, is read and
+// marked.
 func TestDerived(t *testing.T) {
 	hash := strings.Repeat("0a", 32)
 	for name, c := range map[string]struct {
@@ -131,7 +132,8 @@ func TestDerived(t *testing.T) {
 	}
 }
 
-// TestSpecialFiles: what is no file is refused at once where a result or its records are expected.
+// TestSpecialFiles: anything but a file is refused at once where a result or its records are
+// expected.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{ResultFile, RecordsFile} {

@@ -77,7 +77,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestHostile: what is no proper file is refused.
+// TestHostile: files that break the format are refused.
 func TestHostile(t *testing.T) {
 	const a = `"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}`
 	huge := binary.LittleEndian.AppendUint64(nil, math.MaxUint64)

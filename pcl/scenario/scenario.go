@@ -83,8 +83,8 @@ type Options struct {
 	Epochs    int
 	LabelSet  uint64 // seed
 	Timeline  uint64 // seed
-	// ClassNames are those of the data set, for a scenario that is filled and whose tasks have
-	// Names.
+	// ClassNames has the class names of the data set, for a scenario that is filled and whose tasks
+	// have Names.
 	ClassNames []string
 }
 

@@ -175,7 +175,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestFillRefuses: what a scenario says must be what the data set and the options make of it.
+// TestFillRefuses: a scenario must agree with the data set and the options.
 func TestFillRefuses(t *testing.T) {
 	o := emnist(0, 0)
 	for i, damage := range []func(s *Scenario){

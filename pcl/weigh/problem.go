@@ -18,7 +18,7 @@ type Problem struct {
 	// Rows are the gradients, and Gram is their Gram matrix JJᵀ, row by row; give one of the two.
 	Rows [][]float64
 	Gram []float64
-	// Losses are those of the K batches; nil if there are none.
+	// Losses has the losses of the K batches; nil if there are none.
 	Losses []float64
 	// After are the losses of the same batches after the step, for rules that learn from them
 	// ([Scorer.Follows]), if they are known already; nil otherwise.

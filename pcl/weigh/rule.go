@@ -29,8 +29,8 @@ type Rule struct {
 	direction []float64 // what Outcome.Direction uses
 }
 
-// New makes the method with a name that package method knows, with its parameters; those that are
-// missing get their defaults. The seed is that of methods that draw random numbers.
+// New makes the method with a name that package method knows, with its parameters; missing ones get
+// their defaults. The seed is that of methods that draw random numbers.
 func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	all, err := method.Resolve(name, params)
 	if err != nil {

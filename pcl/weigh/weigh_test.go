@@ -215,8 +215,7 @@ func TestDescribeOfComposition(t *testing.T) {
 	}
 }
 
-// TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever
-// the rule.
+// TestOneDoor: errors about a Gram matrix have the words of [emgd.NewProblem], whatever the rule.
 func TestOneDoor(t *testing.T) {
 	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1},
 		{5e-324, 2e-323, 2e-323, 5e-324}} {

@@ -28,7 +28,7 @@ import (
 
 func paths() (*viz.Figure, error) { return viz.ToyPaths(descent()) }
 
-// descent is that of the mean on the toy functions.
+// descent returns the trace of the mean on the toy functions.
 func descent() *toy.Trace {
 	m, err := method.New("avggrad", nil)
 	if err != nil {

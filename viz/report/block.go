@@ -71,7 +71,7 @@ func numbered(all []block, before int) int {
 	return before
 }
 
-// table is one of a page about runs. Every column can be sorted by.
+// table is a table of a page about runs, which a reader can sort by any column.
 type table struct {
 	ID   string // of a table that can be filtered, whose view is kept in the page's address
 	Head []string

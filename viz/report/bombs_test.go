@@ -278,8 +278,8 @@ func TestPictureStandsOnce(t *testing.T) {
 	}
 }
 
-// TestDrawingsAsPeopleMakeThem are shown: what is used thousands of times, clipped, masked,
-// coloured by style sheets.
+// TestDrawingsAsPeopleMakeThem: drawings with elements used thousands of times, clipped, masked or
+// coloured by style sheets are shown.
 func TestDrawingsAsPeopleMakeThem(t *testing.T) {
 	for name, svg := range map[string]string{
 		"a scatter plot": `<defs><path id="m" d="M0 1"/><clipPath id="p"><rect/></clipPath></defs><g clip-path="url(#p)">` +

@@ -81,7 +81,7 @@ type browser struct {
 	seen   []message // since the last visit began
 }
 
-// message is one of the DevTools protocol.
+// message is a message of the DevTools protocol.
 type message struct {
 	ID        int             `json:"id,omitempty"`
 	Method    string          `json:"method,omitempty"`

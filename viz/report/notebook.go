@@ -71,7 +71,7 @@ func (o *output) asks(what, of string) bool {
 	return json.Unmarshal(o.Metadata["tags"], &tags) == nil && tagged(tags, what, of)
 }
 
-// output is one of a cell's results.
+// output is a result of a cell.
 type output struct {
 	Type      lines                      `json:"output_type"`
 	Stream    lines                      `json:"name"`
@@ -96,7 +96,7 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Bounds of a notebook: what is larger would take more memory than machines have.
+// Bounds of a notebook: a larger one would take more memory than machines have.
 const (
 	maxNotebook = 256 << 20 // bytes
 	maxList     = 100_000   // cells, and outputs of all of them

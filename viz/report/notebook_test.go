@@ -138,8 +138,8 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 	}
 }
 
-// TestRicherOutputsAreNamed: what a front end shows more of than the page, also beside a text or a
-// picture that the page shows.
+// TestRicherOutputsAreNamed: outputs of which a front end shows more than the page are named, also
+// beside a text or a picture that the page shows.
 func TestRicherOutputsAreNamed(t *testing.T) {
 	gif64 := strings.TrimPrefix(gif, "data:image/gif;base64,")
 	plain := func(media string, data any) map[string]any {

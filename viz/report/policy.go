@@ -15,8 +15,8 @@ var left = words(`applet area audio button canvas datalist embed form frameset i
 	map math noembed noframes noscript object option plaintext portal script select source style svg template textarea
 	title video xmp`)
 
-// missed are those of them that a reader would miss, and in HTML, of which front ends show more
-// than of texts, missedInHTML.
+// missed are the elements among them that a reader would miss, and in HTML, of which front ends
+// show more than of texts, missedInHTML.
 var (
 	missed       = words(`applet audio canvas embed frameset iframe map math object video`)
 	missedInHTML = words(`button form script select style textarea`)

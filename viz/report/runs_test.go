@@ -86,7 +86,8 @@ func TestRuns(t *testing.T) {
 		"Whether that holds in general, 1 situation cannot show", "− EMGD (GMC)",
 		"<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>", "Accuracy over time",
 		"<dt>hardware</dt><dd>xla-cpu", "@article",
-		// The invented runs have no evaluations at task ends: what cannot be drawn is told.
+		// The invented runs have no evaluations at task ends: the page says which figures cannot be
+		// drawn.
 		"was not evaluated at task ends.")
 	data, err := os.ReadFile(filepath.Join(dir, "09-"+runs[9].ID, "result.json"))
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || !strings.Contains(page, sum) {
@@ -96,6 +97,15 @@ func TestRuns(t *testing.T) {
 		strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
 		t.Error("a value was refused, or the page has a part without data for it")
 	}
+}
+
+// TestTablesHaveEachMetric: the table of methods has a column for a further metric.
+func TestTablesHaveEachMetric(t *testing.T) {
+	metrics := results.Metrics
+	defer func() { results.Metrics = metrics }()
+	twice := &results.Metric{Name: "Twice_A", Of: func(r *results.Run) float64 { return 2 * r.A }}
+	results.Metrics = append(metrics[:3:3], twice)
+	lacks(t, runsPage(t, runsFolder(t, sampleRuns())), ">A_first, %</button>", ">Twice_A, %</button>")
 }
 
 // TestRemarks shows on the page what is wrong with a run, and all that it was made with.

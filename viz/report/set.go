@@ -21,7 +21,7 @@ type runSet struct {
 	files map[string]results.File // by the runs' IDs; none for a grid, of which the rows are all that is known
 }
 
-// runs are those of entries that are there.
+// runs returns the runs of entries, without missing ones.
 func (s *runSet) runs(entries ...*rows.Entry) (out []*results.Run) {
 	for _, e := range entries {
 		if len(s.files) == 0 {

@@ -202,7 +202,7 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 }
 
 // build builds a program that can import the module's internal packages, in the system's own mode:
-// what is compiled for plugins and linked to a program has types whose pointers the garbage
+// packages compiled for plugins and linked to a program have types whose pointers the garbage
 // collector does not find.
 func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernelhost", "main")

@@ -34,7 +34,7 @@ const (
 	runtimeName = our + "rt"
 )
 
-// name is that of a function of the cell. Package rt reads in it which cell it belongs to.
+// name returns the name of a function of the cell. Package rt reads in it which cell it belongs to.
 func (c *Cell) name(of string) string {
 	return fmt.Sprint(our, strings.ReplaceAll(of, ".", dot), our, c.ID)
 }

@@ -148,7 +148,7 @@ func TestDeclaredAgain(t *testing.T) {
 	}
 }
 
-// Whole programs run; what a cell cannot do is refused with a way out.
+// Whole programs run; code that a cell cannot run is refused with a way out.
 func TestPrograms(t *testing.T) {
 	s := begin(t)
 	s.shows(

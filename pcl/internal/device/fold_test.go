@@ -82,7 +82,7 @@ func updated(t *testing.T, set *Set, w []float32, rows []compute.Buffer) []float
 		float32(must.Get(program.Read[float64](out[1], 1))(t)[0]))
 }
 
-// TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
+// TestReadoutInParts: the readout of many rows is the same in parts, and on the host.
 func TestReadoutInParts(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, k := range []int{3, 37} {

@@ -10,7 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// column is one of a file's.
+// column is a column of a file.
 type column struct {
 	name string
 	at   func(*Row) any // a pointer to the value

@@ -139,8 +139,8 @@ func outcome(r *results.Run, _ []results.Record, add func(...any)) {
 	add(cells...)
 }
 
-// accuracies are those of the tasks that had started. task_ended says whether the task's last step
-// was made, and its_last whether this evaluation is the one after it.
+// accuracies returns the accuracies of the tasks that had started. task_ended says whether the
+// task's last step was made, and its_last whether this evaluation is the one after it.
 func accuracies(r *results.Run, _ []results.Record, add func(...any)) {
 	for _, p := range r.Curve {
 		for k, acc := range p.Acc {

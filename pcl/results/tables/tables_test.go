@@ -47,6 +47,20 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestRunsHaveEachMetric: a further metric has a column of its own, the last one.
+func TestRunsHaveEachMetric(t *testing.T) {
+	metrics := results.Metrics
+	defer func() { results.Metrics = metrics }()
+	twice := &results.Metric{Name: "Twice_A", Of: func(r *results.Run) float64 { return 2 * r.A }}
+	results.Metrics = append(metrics[:3:3], twice)
+	lines := strings.Split(text(t, func(w io.Writer) error { return CSV(w, "runs", runs()[:1], nil) }), "\n")
+	for i, want := range []string{",twice_a_percent", ",100.5"} {
+		if !strings.HasSuffix(lines[i], want) {
+			t.Errorf("line %d is %q; want %q at its end", i+1, lines[i], want)
+		}
+	}
+}
+
 // TestSettings: runs with different settings are told apart, and settings that all have are left
 // out.
 func TestSettings(t *testing.T) {

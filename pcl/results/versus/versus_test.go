@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// runs are those of three methods in n situations with two seeds: avggrad is 4 points behind emgd,
-// er up to 1 before or behind.
+// runs returns runs of three methods in n situations with two seeds: avggrad is 4 points behind
+// emgd, er up to 1 before or behind.
 func runs(n int) (out []*rows.Row) {
 	for i := range n {
 		for seed := range 2 {
