@@ -83,7 +83,8 @@ func (t *Network) file() (*safetensors.File, error) {
 }
 
 // LoadNetwork reads a network from a safetensors file: one that [Network.Save] wrote, or one of
-// another program, of which only the tensors are known. It does not need the model; whether the
+// another program, of which only the tensors are known. Those of a ResNet-18 of torchvision or timm
+// get our names ([safetensors.FromTorch]). It does not need the model; whether the
 // tensors fit one is checked when they are used.
 func LoadNetwork(path string) (t *Network, err error) {
 	f, err := safetensors.Load(path)
@@ -99,7 +100,7 @@ func LoadNetwork(path string) (t *Network, err error) {
 func trainedOf(f *safetensors.File) (*Network, error) {
 	text, described := f.Metadata[trainedKey]
 	if !described {
-		return &Network{Tensors: f.Tensors}, nil
+		return &Network{Tensors: safetensors.FromTorch(f).Tensors}, nil
 	}
 	var d description
 	if err := json.Unmarshal([]byte(text), &d); err != nil {

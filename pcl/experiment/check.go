@@ -135,8 +135,8 @@ func (c Config) checkModel() error {
 	if name == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64 {
 		return fmt.Errorf("%d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
 	}
-	if (name == "mlp" || name == "linear") && (c.StemChannels != 0 || c.Release) {
-		return errors.New("width and release belong to model = \"resnet18\"")
+	if (name == "mlp" || name == "linear") && (c.StemChannels != 0 || c.Release || c.stem() != "") {
+		return errors.New("width, release and stem belong to model = \"resnet18\"")
 	}
 	if (name == "resnet18" || name == "linear") && len(c.Hidden) != 0 {
 		return fmt.Errorf("hidden layers belong to model = \"mlp\"; a %s has none", c.Model)

@@ -157,7 +157,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	}
 	sizes := model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
-		Hidden: c.Hidden, StemChannels: c.StemChannels, Release: c.Release,
+		Hidden: c.Hidden, StemChannels: c.StemChannels, Release: c.Release, Stem: c.stem(),
 	}
 	if d.Vector > 0 {
 		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1

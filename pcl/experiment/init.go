@@ -1,11 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // begin has runs begin with the parameters of the trained network in a safetensors file, all but
@@ -26,6 +28,16 @@ func weights(path string) (sum string, t *pcl.Network, err error) {
 		t, err = pcl.LoadNetwork(path)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data)), t, err
+}
+
+// stemOf returns the stem of a ResNet, which the size of its kernel tells.
+func stemOf(t *pcl.Network) string {
+	for _, x := range t.Tensors {
+		if x.Name == "stem/conv/weights" && x.Dims[0] == 7 {
+			return model.StemImageNet
+		}
+	}
+	return ""
 }
 
 // pretrain gives a new learner the parameters that the run begins with.
@@ -54,6 +66,10 @@ func (c Config) pretrain(l *pcl.Learner) (err error) {
 	}
 	if sum != c.Init {
 		return fmt.Errorf("%w: the file has changed since the configuration was made", ErrData)
+	}
+	if stem := stemOf(t); c.Model == "resnet18" && stem != c.stem() {
+		return fmt.Errorf("its stem is %q, and the configuration has %q: set stem",
+			cmp.Or(stem, "small"), cmp.Or(c.Stem, "small"))
 	}
 	return l.SetBackbone(t)
 }

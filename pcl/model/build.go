@@ -22,6 +22,8 @@ type Builder interface {
 	BatchNorm(x Value, scale, shift, mean, variance int, epsilon float32) Value
 	// MaxPool takes the maximum of each 2×2 window, with stride 2.
 	MaxPool(x Value) Value
+	// OverlappingMaxPool takes the maximum of the 3×3 pixels around every second one.
+	OverlappingMaxPool(x Value) Value
 	// AveragePool takes the mean over all pixels of each channel: [B,C].
 	AveragePool(x Value) Value
 }
@@ -61,7 +63,12 @@ func (m *mlp) Build(b Builder, x Value) (features, logits Value) {
 // Build builds the network.
 func (m *resNet18) Build(b Builder, x Value) (features, logits Value) {
 	x = b.Images(x, m.config.Height, m.config.Width, m.config.Channels)
-	x = b.MaxPool(b.ReLU(m.stemNorm.build(b, m.stem.build(b, x))))
+	x = b.ReLU(m.stemNorm.build(b, m.stem.build(b, x)))
+	if m.config.Stem == StemImageNet {
+		x = b.OverlappingMaxPool(x)
+	} else {
+		x = b.MaxPool(x)
+	}
 	for _, block := range m.blocks {
 		x = block.build(b, x)
 	}

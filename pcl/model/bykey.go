@@ -9,7 +9,7 @@ import (
 
 var (
 	mlpKey    = regexp.MustCompile(`^mlp-(\d{1,9})-\[((?:\d{1,9} ?){0,64})\]-(\d{1,9})$`)
-	resnetKey = regexp.MustCompile(`^resnet18-(\d{1,5})x(\d{1,5})x(\d{1,5})-(\d{1,5})-(\d{1,9})(-release)?$`)
+	resnetKey = regexp.MustCompile(`^resnet18-(\d{1,5})x(\d{1,5})x(\d{1,5})-(\d{1,5})-(\d{1,9})(-release)?(-imagenet)?$`)
 )
 
 // ByKey returns the network of this package that has the given [Model].Key, for example
@@ -37,6 +37,7 @@ func byKey(key string) (Model, error) {
 		return NewResNet18(Sizes{
 			Height: number(k[1]), Width: number(k[2]), Channels: number(k[3]),
 			StemChannels: number(k[4]), Outputs: number(k[5]), Release: k[6] != "",
+			Stem: strings.TrimPrefix(k[7], "-"),
 		})
 	}
 	return nil, unknownKey(key)

@@ -8,9 +8,9 @@ type convolution struct {
 	stride        int
 }
 
-// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3,
-// from in to out channels, and returns the layer. It maps images with channels last, [B,H,W,in], to
-// [B,⌈H/stride⌉,⌈W/stride⌉,out]. For 3×3 the image is surrounded by zeros.
+// AddConvolution appends the parameters of a convolution with a kernel of the given size, which is
+// odd, from in to out channels, and returns the layer. It maps images with channels last,
+// [B,H,W,in], to [B,⌈H/stride⌉,⌈W/stride⌉,out]. Around the image are size/2 zeros.
 func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias bool) func(p Pass, x Dual) Dual {
 	return l.addConvolution(name, size, in, out, stride, bias).apply
 }
@@ -61,29 +61,36 @@ const fewChannels = 8
 // size×size pixels of the input [B,H,W,I] that the output pixel depends on, in the order of the
 // kernel.
 func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
-	x = surround(surround(x, 1, size/2), 2, size/2)
-	shifted := make([]*graph.Node, 0, size*size)
-	for i := range size {
-		for j := range size {
-			pixels := graph.Slice(x, graph.AxisRange(),
-				graph.AxisRange(i, i+(high-1)*stride+1).Stride(stride), graph.AxisRange(j, j+(wide-1)*stride+1).Stride(stride))
-			// a list, which XLA joins pixel by pixel
-			shifted = append(shifted, graph.Reshape(pixels, -1, x.Shape().Dimensions[3]))
-		}
+	zero := graph.ScalarZero(x.Graph(), x.DType())
+	x = surround(surround(x, 1, size/2, zero), 2, size/2, zero)
+	all := shifted(x, size, stride, high, wide)
+	for i, pixels := range all {
+		all[i] = graph.Reshape(pixels, -1, x.Shape().Dimensions[3]) // a list, which XLA joins pixel by pixel
 	}
-	return graph.Concatenate(shifted, 1)
+	return graph.Concatenate(all, 1)
 }
 
-// surround adds zeros on both sides of an axis. It does not use GoMLX's Pad, which has no
+// shifted returns, for each place of a kernel, the pixels that it meets.
+func shifted(x *graph.Node, size, stride, high, wide int) (all []*graph.Node) {
+	for i := range size {
+		for j := range size {
+			all = append(all, graph.Slice(x, graph.AxisRange(),
+				graph.AxisRange(i, i+(high-1)*stride+1).Stride(stride), graph.AxisRange(j, j+(wide-1)*stride+1).Stride(stride)))
+		}
+	}
+	return all
+}
+
+// surround adds a value on both sides of an axis. It does not use GoMLX's Pad, which has no
 // derivative.
-func surround(x *graph.Node, axis, margin int) *graph.Node {
+func surround(x *graph.Node, axis, margin int, value *graph.Node) *graph.Node {
 	if margin == 0 {
 		return x
 	}
 	shape := x.Shape().Clone()
 	shape.Dimensions[axis] = margin
-	zeros := graph.Zeros(x.Graph(), shape)
-	return graph.Concatenate([]*graph.Node{zeros, x, zeros}, axis)
+	border := graph.BroadcastToShape(value, shape)
+	return graph.Concatenate([]*graph.Node{border, x, border}, axis)
 }
 
 // channels reshapes a vector [C] to [1,1,1,C], so that it can be added to images.

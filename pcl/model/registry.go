@@ -17,7 +17,13 @@ type Sizes struct {
 	// biases, and each block has an additional ReLU after its second normalisation, before the
 	// addition.
 	Release bool
+	// Stem is the beginning of a ResNet: empty for that of small images, or [StemImageNet].
+	Stem string
 }
+
+// StemImageNet is the stem of the published ResNets for large images: a 7×7 convolution and a 3×3
+// maximum, both with stride 2.
+const StemImageNet = "imagenet"
 
 // Inputs returns the number of values of a sample.
 func (s Sizes) Inputs() int { return s.Height * s.Width * s.Channels }

@@ -116,34 +116,53 @@ func TestResNet18OnGPU(t *testing.T) {
 	}
 }
 
+// TestImageNetStem: the network with the published stem has the layers of torchvision's, 11.69
+// million parameters, and its tangent and gradients agree with one another and with central
+// differences.
+func TestImageNetStem(t *testing.T) {
+	l := newResNet18(t, Sizes{Height: 224, Width: 224, Channels: 3, Outputs: 1000, Stem: StemImageNet}).Layout()
+	if l.Total != 11_689_512 {
+		t.Errorf("%d parameters", l.Total)
+	}
+	small := Sizes{Height: 31, Width: 18, Channels: 2, StemChannels: 3, Outputs: 4, Stem: StemImageNet}
+	checkDerivatives(t, problemOf(newResNet18(t, small)))
+	if _, err := NewResNet18(Sizes{Height: 8, Width: 8, Channels: 1, Outputs: 2, Stem: "large"}); err == nil {
+		t.Error("another stem is made")
+	}
+}
+
 // TestResNet18Derivatives compares tangent, gradient and pixel gradient of the whole model with one
 // another and with central differences, among others pixel by pixel.
 func TestResNet18Derivatives(t *testing.T) {
 	for _, release := range []bool{false, true} {
-		p := newResNetProblem(t, release)
-		eval := compile(t, pcltest.Backend(t, backend.Go), p.build)
-		got := eval(p.in)
-		v := p.in[2].flat.([]float64)
-		const h = 1e-6
-		compare := func(what string, got, want float64) {
-			if math.Abs(got-want) > 1e-6*(.1+math.Abs(want)) {
-				t.Errorf("release %v: %s is %.9g, want %.9g", release, what, got, want)
-			}
+		checkDerivatives(t, newResNetProblem(t, release))
+	}
+}
+
+func checkDerivatives(t *testing.T, p *resNetProblem) {
+	t.Helper()
+	eval := compile(t, pcltest.Backend(t, backend.Go), p.build)
+	got := eval(p.in)
+	v := p.in[2].flat.([]float64)
+	const h = 1e-6
+	compare := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-6*(.1+math.Abs(want)) {
+			t.Errorf("%s: %s is %.9g, want %.9g", p.net.Key(), what, got, want)
 		}
-		compare("⟨gradient,v⟩", dot(got[2], v), got[1][0])
-		compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
-		r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
-		for i := range 8 {
-			u := pcltest.Normal(r, pixels)
-			if i > 0 {
-				u = make([]float64, pixels)
-				u[r.IntN(pixels*5/6)] = 1
-			}
-			compare("pixel gradient", dot(got[3], u), (eval(p.moved(1, h, u))[1][0]-eval(p.moved(1, -h, u))[1][0])/(2*h))
+	}
+	compare("⟨gradient,v⟩", dot(got[2], v), got[1][0])
+	compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
+	r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
+	for i := range 8 {
+		u := pcltest.Normal(r, pixels)
+		if i > 0 {
+			u = make([]float64, pixels)
+			u[r.IntN(pixels*5/6)] = 1
 		}
-		if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
-			t.Error("padding has a pixel gradient")
-		}
+		compare("pixel gradient", dot(got[3], u), (eval(p.moved(1, h, u))[1][0]-eval(p.moved(1, -h, u))[1][0])/(2*h))
+	}
+	if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
+		t.Errorf("%s: padding has a pixel gradient", p.net.Key())
 	}
 }
 

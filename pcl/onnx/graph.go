@@ -113,6 +113,10 @@ func (g *graph) MaxPool(x model.Value) model.Value {
 	return g.node("MaxPool", []model.Value{x}, ints("kernel_shape", 2, 2), ints("strides", 2, 2))
 }
 
+func (g *graph) OverlappingMaxPool(x model.Value) model.Value {
+	return g.node("MaxPool", []model.Value{x}, ints("kernel_shape", 3, 3), ints("strides", 2, 2), ints("pads", 1, 1, 1, 1))
+}
+
 func (g *graph) AveragePool(x model.Value) model.Value {
 	return g.node("Flatten", []model.Value{g.node("GlobalAveragePool", []model.Value{x})})
 }

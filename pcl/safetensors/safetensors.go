@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Tensor is a named array. The last dimension changes fastest; without dimensions it is one number.
@@ -29,7 +30,8 @@ type File struct {
 	Metadata map[string]string // texts; nil if there are none
 }
 
-// Load reads the file at path. The values themselves may be anything, NaN too.
+// Load reads the file at path. The values themselves may be anything, NaN too. PyTorch's counters
+// of batches (num_batches_tracked) are left out.
 func Load(path string) (*File, error) {
 	r, err := Open(path)
 	if err != nil {
@@ -46,6 +48,9 @@ func Load(path string) (*File, error) {
 func (x *Reader) all() (*File, error) {
 	f := &File{Metadata: x.Metadata}
 	for _, t := range x.Entries {
+		if strings.HasSuffix(t.Name, counters) {
+			continue
+		}
 		values, err := x.Read(t)
 		if err != nil {
 			return nil, err
