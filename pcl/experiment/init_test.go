@@ -60,15 +60,16 @@ func TestInit(t *testing.T) {
 
 	refuse := func(c Config, want string) {
 		t.Helper()
-		if _, err := made(t.Context(), c, work{Schedule: Schedule{Machine: p.w.Machine}}); err == nil {
-			t.Errorf("no error; want one about %q", want)
+		_, err := made(t.Context(), c, work{Schedule: Schedule{Machine: p.w.Machine}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want an error about %q", err, want)
 		}
 	}
 	var fromResult Config
 	must.Do(t, json.Unmarshal(r.Config, &fromResult))
 	refuse(fromResult, "say which file that is")
 	fromResult.InitFile = filepath.Join(first, results.ResultFile)
-	refuse(fromResult, "not a network")
+	refuse(fromResult, "not a safetensors file")
 	fromResult.InitFile = file
 	if again, err := made(t.Context(), fromResult, work{Schedule: Schedule{Machine: p.w.Machine}}); err != nil ||
 		again.ModelSHA256 != r.ModelSHA256 {
@@ -76,7 +77,7 @@ func TestInit(t *testing.T) {
 	}
 	wide := started
 	wide.Hidden = []int{16, 9}
-	refuse(wide, "of another shape: dense2/weights is [16 8], want [16 9]")
+	refuse(wide, "tensor dense2/weights has the shape [16 8]; the model wants [16 9]")
 	must.Do(t, os.Remove(file))
 	refuse(started, "no such file")
 	changed := *source

@@ -41,11 +41,12 @@ class Convert(unittest.TestCase):
         self.assertEqual((ours["stem/conv/weights"].shape, ours["classifier/weights"].shape), ((3, 3, 3, 4), (4, 5)))
         self.assertEqual(ours["layer1/0/conv2/weights"][0, 2, 1, 3], theirs["layer1.0.conv2.weight"][3, 1, 0, 2])
         for want, wrong in {
-            "conv1.weight is 7×7; want the 3×3 stem": {"conv1.weight": np.zeros((4, 3, 7, 7))},
+            "conv1.weight is 5×5; want a stem of 7×7, or of 3×3": {"conv1.weight": np.zeros((4, 3, 5, 5))},
             "blocks.0.weight is not a tensor of a ResNet-18": {"blocks.0.weight": np.zeros(3)},
         }.items():
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 convert.from_torch(wrong)
+        self.assertEqual(convert.from_torch({"conv1.weight": np.zeros((4, 3, 7, 7))})["stem/conv/weights"].shape, (7, 7, 3, 4))
         with self.assertRaisesRegex(Error, "dense1/weights is not a tensor of a ResNet-18"):
             convert.to_torch({"dense1/weights": np.zeros(3)})
 
@@ -64,11 +65,12 @@ class Convert(unittest.TestCase):
         import torch
         import torchvision
 
-        a, b = (convert.small_images(torchvision.models.resnet18(num_classes=3)).eval() for _ in range(2))
-        found = b.load_state_dict(convert.to_torch(convert.from_torch(a.state_dict())), strict=False)
-        self.assertTrue(all("num_batches_tracked" in name for name in found.missing_keys) and not found.unexpected_keys)
-        x = torch.randn(2, 3, 16, 16)
-        torch.testing.assert_close(a(x), b(x), rtol=0, atol=0)
+        for stem in (convert.small_images, lambda net: net):
+            a, b = (stem(torchvision.models.resnet18(num_classes=3)).eval() for _ in range(2))
+            found = b.load_state_dict(convert.to_torch(convert.from_torch(a.state_dict())), strict=False)
+            self.assertTrue(all("num_batches_tracked" in name for name in found.missing_keys) and not found.unexpected_keys)
+            x = torch.randn(2, 3, 16, 16)
+            torch.testing.assert_close(a(x), b(x), rtol=0, atol=0)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@
     classifier/weights, classifier/bias          fc.weight, fc.bias
 
 A convolution is [height, width, in, out] here and [out, in, height, width] there, a linear layer [in, out] and [out, in].
-Both pad with zeros, by 1 on all sides for 3×3, and add ε = 1e-5 to variances. The stem differs: ours is a 3×3 convolution
-with the stride 1 and a 2×2 maximum, for small images; small_images gives a model of theirs that stem, untrained. A network
-with the 7×7 stem for ImageNet is refused. `pcl run --init net.safetensors` begins with the file that save writes."""
+Both pad with zeros, by half the kernel on all sides, and add ε = 1e-5 to variances. Their stem, a 7×7 convolution and a 3×3
+maximum, is `stem = "imagenet"` here, which `pcl run --stem imagenet --init net.safetensors` begins with. The default one, a 3×3
+convolution and a 2×2 maximum, is for small images; small_images gives a model of theirs that stem, untrained. `--init` reads a
+safetensors file with their names, too. Published weights expect pixels from which a mean has been taken; ours are from 0 to 1."""
 
 import re
 from collections.abc import Mapping
@@ -45,8 +46,8 @@ def from_torch(state: Mapping[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
             continue
         ours = _named(at, _OURS, name)
         values = array(tensor, name, tensor.ndim).astype(np.float32)
-        if ours == "stem/conv" and values.shape[2:] != (3, 3):
-            raise Error(f"{name} is {values.shape[2]}×{values.shape[3]}; want the 3×3 stem for small images, as small_images makes it")
+        if ours == "stem/conv" and values.shape[2:] not in ((3, 3), (7, 7)):
+            raise Error(f"{name} is {values.shape[2]}×{values.shape[3]}; want a stem of 7×7, or of 3×3 for small images")
         kind = _NORMS[kind] if ours.split("/")[-1].startswith("norm") else {"weight": "weights"}.get(kind, kind)
         found[f"{ours}/{kind}"] = np.ascontiguousarray(values.transpose(2, 3, 1, 0) if values.ndim == 4 else values.T)
     return found
