@@ -39,7 +39,7 @@ def task_losses(model, x, y, k=3):
 
 
 def grads(model):
-    return torch.cat([p.grad.reshape(-1) for p in model.parameters()])
+    return torch.cat([p.grad.reshape(-1) for p in model.parameters() if p.grad is not None])
 
 
 # Rules whose weights would be others under AMP without the scale: they read lengths or losses as such, or remember them.
@@ -355,6 +355,34 @@ class TestEngine(unittest.TestCase):
             self.check(copy.deepcopy(wide), torch.randn(8, 6), 8, per_sample, rule)
             self.check(copy.deepcopy(wide), torch.randn(8, 6), 8, lambda out, y: 64 * per_sample(out, y), rule, grad_scale=64.0)
 
+    def test_many_losses(self):
+        """Losses are told apart digit by digit, of which 40 need two, and in 16 bits six."""
+        per_sample = lambda out, y: torch.nn.functional.cross_entropy(out.float(), y, reduction="none")
+        torch.manual_seed(0)
+        wide = torch.nn.Sequential(torch.nn.Linear(6, 50), torch.nn.ReLU(), torch.nn.Linear(50, 3))
+        self.check(copy.deepcopy(wide), torch.randn(40, 6), 40, per_sample)
+        self.check(copy.deepcopy(wide), torch.randn(60, 6), 40, self.per_task(40))
+        tiny = lambda out, y: per_sample(out, y) * torch.logspace(-30, 0, 40, dtype=torch.float64).to(out)
+        self.check(copy.deepcopy(wide), torch.randn(40, 6), 40, tiny, "upgrad")
+        half, x = wide.half(), torch.randn(40, 6).half()
+        y = torch.randint(3, (40,), generator=torch.Generator().manual_seed(5))
+        engine, plain = Engine(half), copy.deepcopy(half)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            got = engine.backward(per_sample(half(x), y), Rule("upgrad"))
+        torch.testing.assert_close(got, backward(per_sample(plain(x), y), plain, Rule("upgrad")), rtol=0.05, atol=0.05)
+
+    def test_sequences(self):
+        """A linear layer that is called with several rows for each sample, with and without a bias, and a layer that is frozen."""
+        torch.manual_seed(0)
+        losses = lambda out, y: (out.mean(1) - y[:, None]).square().mean(1)
+        for bias in (True, False):
+            model = torch.nn.Sequential(torch.nn.Linear(40, 60, bias=bias), torch.nn.Tanh(), torch.nn.Linear(60, 3, bias=bias))
+            self.check(model, torch.randn(6, 4, 40), 6, losses)
+            model[0].weight.requires_grad_(False)
+            if bias:
+                self.check(model, torch.randn(6, 4, 40), 6, losses)
+
     def test_samples_in_any_order(self):
         """Tasks' samples may be mixed in the batch, and some belong to none."""
         owner = torch.tensor([2, 0, -1, 1, 0, 2, 1, 1])
@@ -391,6 +419,8 @@ class TestEngine(unittest.TestCase):
             ("BatchNorm2d in training joins", Conv(), per_sample),
             ("GroupNorm is a layer that the engine does not know", torch.nn.Sequential(torch.nn.GroupNorm(1, 2), torch.nn.Flatten(), torch.nn.Linear(162, 3)), per_sample),
             ("several losses depend on one sample", flat(), shared),
+            ("several losses depend on one sample", flat(), lambda out: [per_sample(out)[0], -per_sample(out)[0]]),
+            ("several losses depend on one sample|independently", flat(), lambda out: [i * per_sample(out).sum() for i in (1, 3, 2, 2)]),
             ("Functional is a layer", Functional(), per_sample),
             ("used outside of its layer", Outside(), per_sample),
             ("InstanceNorm|pass through the model independently", torch.nn.Sequential(flat(), Centred()), per_sample),

@@ -39,7 +39,7 @@ def backward(
     held, (scaled, scale) = as_rule(rule), scaled_by(losses, scaler, grad_scale)
     shared = trained(parameters, "parameters")
     heads = _heads(own, len(scaled), shared)
-    rows, owned = rows_of(scaled, shared, heads, retain_graph)
+    rows, owned = rows_of(list(scaled), shared, heads, retain_graph)
     with torch.no_grad():
         if group is not None:
             scaled = [loss.detach().clone() for loss in scaled]
@@ -66,9 +66,12 @@ def backward(
     return weights
 
 
-def values_of(losses: Sequence[torch.Tensor], scale: float, held: "Rule | Own") -> list[float] | None:
+def values_of(losses: Sequence[torch.Tensor] | torch.Tensor, scale: float, held: "Rule | Own") -> list[float] | None:
     """The values of the losses without the scale, for a rule that reads them."""
-    return [float(loss.detach()) / scale for loss in losses] if held.info["needs_losses"] else None
+    if not held.info["needs_losses"]:
+        return None
+    values = losses.detach().tolist() if isinstance(losses, torch.Tensor) else [float(loss.detach()) for loss in losses]
+    return [value / scale for value in values]
 
 
 def skips(products: torch.Tensor, scaler: Any, nonfinite: str | None) -> bool:
@@ -164,19 +167,25 @@ def add(p: torch.Tensor, step: torch.Tensor) -> None:
         p.grad.add_(step)
 
 
-def scaled_by(losses: Sequence[torch.Tensor] | torch.Tensor, scaler: Any, grad_scale: float | torch.Tensor | None) -> tuple[list[torch.Tensor], float]:
-    """The losses multiplied by the scale, and the scale."""
-    listed = list(losses)
-    if not listed or any(not isinstance(x, torch.Tensor) or x.numel() != 1 for x in listed):
+def scaled_by(
+    losses: Sequence[torch.Tensor] | torch.Tensor, scaler: Any, grad_scale: float | torch.Tensor | None
+) -> tuple[list[torch.Tensor] | torch.Tensor, float]:
+    """The losses multiplied by the scale, in a list or in one tensor as they were given, and the scale."""
+    given = losses.flatten() if isinstance(losses, torch.Tensor) else list(losses)
+    if isinstance(losses, torch.Tensor):
+        fits = losses.ndim > 0 and losses.numel() == len(losses)
+    else:
+        fits = all(isinstance(x, torch.Tensor) and x.numel() == 1 for x in given)
+    if not fits or not len(given):
         raise Error("losses: want a list of tensors of one number each, or a tensor of K numbers")
     if scaler is not None and grad_scale is not None:
         raise Error("give either scaler or grad_scale")
     scale = 1.0 if scaler is None and grad_scale is None else float(scaler.get_scale() if grad_scale is None else grad_scale)
     if not 0 < scale < float("inf"):
         raise Error(f"grad_scale is {scale}; want a positive number")
-    if scaler is not None and scale != 1 and not _multiplied(losses if isinstance(losses, torch.Tensor) else listed[0], scale):
-        listed = [scaler.scale(x) for x in listed]
-    return listed, scale
+    if scaler is not None and scale != 1 and not _multiplied(losses if isinstance(losses, torch.Tensor) else given[0], scale):
+        given = scaler.scale(given) if isinstance(given, torch.Tensor) else [scaler.scale(x) for x in given]
+    return given, scale
 
 
 _VIEWS = ("Unbind", "Select", "Stack", "Squeeze", "Unsqueeze", "View", "Reshape", "Alias", "Cat")

@@ -10,8 +10,9 @@ import torch
 
 from ._backward import add, backward, exact, scaled_by, skips, trained, values_of
 from ._layers import Groups, layer_gram, unsupported
-from ._own import AnyRule, Own, as_rule
 from ._library import Error
+from ._own import AnyRule, Own, as_rule
+from ._owners import owners
 from ._rule import Rule
 from ._values import Values
 
@@ -44,7 +45,8 @@ class Engine:
         self._outputs: list[tuple[Any, int]] = []
         self._checked: set[Any] = set()
         self._warned = False
-        for layer in model.modules():
+        self._layers = [layer for layer in model.modules() if any(True for _ in layer.parameters(recurse=False))]
+        for layer in self._layers:
             if any(p.requires_grad for p in layer.parameters(recurse=False)):
                 layer.register_forward_hook(self._saw)
         model.register_forward_pre_hook(self._begin, prepend=True)
@@ -57,9 +59,9 @@ class Engine:
         """Like backward(losses, model, rule, …), in fewer passes. It frees the graph."""
         parameters, held = trained(self.model, "model"), as_rule(rule)
         scaled, scale = scaled_by(losses, scaler, grad_scale)
-        stacked = torch.stack([x.reshape(()) for x in scaled])
+        stacked = _whole(scaled)
         found = self._gram(stacked, parameters, held)
-        self._calls, calls = [], self._calls
+        self._calls, self._outputs = [], []
         if isinstance(found, str):
             if not self._warned:
                 self._warned = True
@@ -71,7 +73,6 @@ class Engine:
             else:
                 weights = torch.from_numpy(held.weights(found / scale**2, losses=values_of(scaled, scale, held), ids=ids))
                 by = weights.to(stacked)
-        del calls
         for p, g in zip(parameters, torch.autograd.grad(stacked, parameters, by, allow_unused=True)):
             if g is not None:
                 add(p, g)
@@ -79,7 +80,7 @@ class Engine:
 
     def gram(self, losses: Sequence[torch.Tensor] | torch.Tensor) -> torch.Tensor:
         """The Gram matrix of the losses' gradients, in float64 on the CPU; Error where it would take K passes."""
-        found = self._gram(torch.stack([x.reshape(()) for x in losses]), trained(self.model, "model"), None)
+        found = self._gram(_whole(scaled_by(losses, None, None)[0]), trained(self.model, "model"), None)
         if isinstance(found, str):
             raise Error(f"engine: {found}")
         return found
@@ -95,34 +96,24 @@ class Engine:
             if why:
                 return why
         covered = {id(p) for call in self._calls for p in call.layer.parameters(recurse=False)}
-        for layer in self.model.modules():  # one that was not called, but whose type has no hook to see its use
+        for layer in self._layers:  # one that was not called, but whose type has no hook to see its use
             if any(p.requires_grad and id(p) not in covered for p in layer.parameters(recurse=False)) and not isinstance(layer, torch.nn.Linear):
                 return f"{type(layer).__name__} was not called"
         if not bool(torch.isfinite(losses).all()):
             return torch.full((len(losses), len(losses)), torch.nan, dtype=torch.float64)
-        owners = self._owners(losses)
-        if isinstance(owners, str):
-            return owners
-        groups = Groups(owners, len(losses))
-        at = torch.autograd.grad(losses, [c.output for c in self._calls], torch.ones_like(losses), retain_graph=True, allow_unused=True)
-        with torch.no_grad():
-            found = layer_gram([(c.layer, c.input, g) for c, g in zip(self._calls, at) if g is not None], groups)
-        return self._check(found, losses, parameters) or found
-
-    def _owners(self, losses: torch.Tensor) -> torch.Tensor | str:
-        """For each sample the loss that depends on it, or -1."""
-        edges = [edge for edge, _ in self._outputs]
-        sizes = {n for _, n in self._outputs}
-        if len(sizes) != 1:
+        if len({n for _, n in self._outputs}) != 1:
             return "the model's output is not tensors with one row for each sample"
-        used = torch.zeros((len(losses), sizes.pop()), dtype=torch.bool)
-        for i in range(len(losses)):
-            for g in torch.autograd.grad(losses[i], edges, retain_graph=True, allow_unused=True):
-                if g is not None:
-                    used[i] |= (g.reshape(len(g), -1) != 0).any(1).cpu()
-        if int(used.sum(0).max()) > 1:
-            return "several losses depend on one sample"
-        return torch.where(used.any(0), used.int().argmax(0), -1)
+        edges, layers = [edge for edge, _ in self._outputs], [c.output for c in self._calls]
+        at = torch.autograd.grad(losses, [*edges, *layers], torch.ones_like(losses), retain_graph=True, allow_unused=True)
+        outputs, at = at[: len(edges)], at[len(edges) :]
+        if not all(bool(torch.isfinite(g).all()) for g in outputs if g is not None):
+            return torch.full((len(losses), len(losses)), torch.nan, dtype=torch.float64)
+        whose = owners(losses, edges, outputs)
+        if isinstance(whose, str):
+            return whose
+        with torch.no_grad():
+            found = layer_gram([(c.layer, c.input, g) for c, g in zip(self._calls, at) if g is not None], Groups(whose, len(losses)))
+        return self._check(found, losses, parameters) or found
 
     def _check(self, gram: torch.Tensor, losses: torch.Tensor, parameters: list[torch.Tensor]) -> str | None:
         """Compares ‖Σ rᵢJᵢ‖² of random r with rᵀMr, once for each way in which the model is called."""
@@ -150,3 +141,8 @@ class Engine:
         for x in torch.utils._pytree.tree_leaves(output):
             if isinstance(x, torch.Tensor) and x.requires_grad and x.ndim:
                 self._outputs.append((torch.autograd.graph.get_gradient_edge(x), len(x)))
+
+
+def _whole(losses: list[torch.Tensor] | torch.Tensor) -> torch.Tensor:
+    """The losses in one tensor."""
+    return losses if isinstance(losses, torch.Tensor) else torch.stack([x.reshape(()) for x in losses])

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -15,14 +17,13 @@ _NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 class Groups:
     """Which samples belong to which loss."""
 
-    def __init__(self, owners: torch.Tensor, k: int) -> None:
-        used = int((owners >= 0).sum())
-        order = torch.argsort(torch.where(owners < 0, k, owners), stable=True)[:used]
-        self.k, self.counts = k, torch.bincount(owners[owners >= 0], minlength=k).tolist()
-        self.order = None if used == len(owners) and bool((order == torch.arange(used)).all()) else order
+    def __init__(self, owners: npt.NDArray[np.int64], k: int) -> None:
+        order = np.argsort(owners, kind="stable")[(owners < 0).sum() :]
+        of = owners[order]
+        self.k, self.counts = k, np.bincount(of, minlength=k).tolist()
+        self.order = None if np.array_equal(order, np.arange(len(owners))) else torch.from_numpy(order)
         self.even = len(set(self.counts)) == 1
-        self._of = owners[order]
-        self._masks: dict[Any, torch.Tensor] = {}
+        self._of = torch.from_numpy(of)
 
     def sort(self, x: torch.Tensor) -> torch.Tensor:
         """The samples in the order of their losses, without those that no loss has."""
@@ -31,6 +32,11 @@ class Groups:
     def sum(self, x: torch.Tensor) -> torch.Tensor:
         """The sum of each group's sorted rows."""
         return torch.zeros((self.k, *x.shape[1:]), dtype=x.dtype, device=x.device).index_add_(0, self._of.to(x.device), x)
+
+    def pairs(self, x: torch.Tensor) -> torch.Tensor:
+        """The sums over pairs of groups of a matrix, whose sorted samples have as many rows each."""
+        n = len(self._of)
+        return self.sum(self.sum(x.reshape(n, -1, n, len(x) // n).sum((1, 3))).T.contiguous())
 
     def split(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
         """The rows of each group."""
@@ -62,23 +68,43 @@ def layer_gram(calls: Sequence[tuple[Any, torch.Tensor, torch.Tensor]], groups: 
         for p in layer.parameters(recurse=False):
             uses[id(p)] += 1
     shared: dict[int, torch.Tensor] = {}
+    between: dict[tuple[int, torch.device], torch.Tensor] = {}
     for layer, x, g in calls:
         x, g = groups.sort(x), groups.sort(g)
         if x.is_floating_point():
             x, g = x.to(layer.weight.dtype), g.to(layer.weight.dtype)  # under autocast they may be shorter
-        small = isinstance(layer, nn.Linear) and x.ndim == 2 and uses[id(layer.weight)] == 1 and len(x) * (x.shape[1] + g.shape[1]) < x.shape[1] * g.shape[1]
-        if small and layer.weight.requires_grad:
-            a, b = exact(x), exact(g)
-            products = groups.sum(groups.sum((a @ a.T) * (b @ b.T)).T.contiguous())
-            total += products.cpu().double()
-        for p, rows in _RULES[type(layer)](layer, x, g, groups, not small):
+        own = list(layer.parameters(recurse=False))
+        if isinstance(layer, nn.Linear) and all(uses[id(p)] == 1 for p in own) and _few(x, g, groups.k):
+            products = _linear_products(layer, x, g)
+            key = (len(products), products.device)
+            between[key] = between[key] + products if key in between else products
+            continue
+        for p, rows in _RULES[type(layer)](layer, x, g, groups):
             if uses[id(p)] > 1:
                 shared[id(p)] = shared[id(p)] + rows if id(p) in shared else rows
             else:
                 total += _products(rows)
+    for products in between.values():
+        total += groups.pairs(products).cpu().double()
     for rows in shared.values():
         total += _products(rows)
     return total
+
+
+def _linear_products(layer: nn.Linear, x: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+    """The products of the gradients of a linear layer, each that of one row of its input: (aᵢ·aⱼ + 1)(bᵢ·bⱼ)."""
+    a, b = (exact(t.reshape(-1, t.shape[-1])) for t in (x, g))
+    inputs = a @ a.T if layer.weight.requires_grad else a.new_zeros(len(a), len(a))
+    if layer.bias is not None and layer.bias.requires_grad:
+        inputs += 1
+    return inputs.mul_(b @ b.T)
+
+
+def _few(x: torch.Tensor, g: torch.Tensor, k: int) -> bool:
+    """Whether products of pairs of rows cost less than the gradients of a linear layer's weights, and their products."""
+    width, area = x.shape[-1] + g.shape[-1], x.shape[-1] * g.shape[-1]
+    rows: int = x.numel() // x.shape[-1]
+    return rows <= 2048 and rows * rows * width < (rows + k * k) * area
 
 
 def _products(rows: torch.Tensor) -> torch.Tensor:
@@ -89,10 +115,10 @@ def _products(rows: torch.Tensor) -> torch.Tensor:
 Rows: TypeAlias = Iterator[tuple[torch.Tensor, torch.Tensor]]
 
 
-def _linear(layer: nn.Linear, x: torch.Tensor, g: torch.Tensor, groups: Groups, weight: bool) -> Rows:
+def _linear(layer: nn.Linear, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
     if layer.bias is not None and layer.bias.requires_grad:
         yield layer.bias, groups.sum(g.reshape(len(g), -1, g.shape[-1]).sum(1))
-    if weight and layer.weight.requires_grad:
+    if layer.weight.requires_grad:
         if groups.even:
             yield layer.weight, g.reshape(groups.k, -1, g.shape[-1]).mT @ x.reshape(groups.k, -1, x.shape[-1])
         else:
@@ -100,7 +126,7 @@ def _linear(layer: nn.Linear, x: torch.Tensor, g: torch.Tensor, groups: Groups, 
             yield layer.weight, torch.stack([b.reshape(-1, b.shape[-1]).T @ a.reshape(-1, a.shape[-1]) for a, b in parts])
 
 
-def _conv2d(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+def _conv2d(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
     if layer.bias is not None and layer.bias.requires_grad:
         yield layer.bias, groups.sum(g.sum((2, 3)))
     if layer.weight.requires_grad:
@@ -118,7 +144,7 @@ def _conv_weight(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor) -> torch.Te
     return found
 
 
-def _embedding(layer: nn.Embedding, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+def _embedding(layer: nn.Embedding, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
     found, at = torch.unique(x, return_inverse=True)
     rows = torch.zeros((groups.k, len(found), g.shape[-1]), dtype=g.dtype, device=g.device)
     for row, i, b in zip(rows, groups.split(at), groups.split(g)):
@@ -128,14 +154,14 @@ def _embedding(layer: nn.Embedding, x: torch.Tensor, g: torch.Tensor, groups: Gr
     yield layer.weight, rows
 
 
-def _layer_norm(layer: nn.LayerNorm, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+def _layer_norm(layer: nn.LayerNorm, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
     normal = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
     for p, terms in ((layer.weight, g * normal), (layer.bias, g)):
         if p is not None and p.requires_grad:
             yield p, groups.sum(terms.reshape(len(x), -1, *layer.normalized_shape).sum(1))
 
 
-def _batch_norm(layer: Any, x: torch.Tensor, g: torch.Tensor, groups: Groups, _: bool) -> Rows:
+def _batch_norm(layer: Any, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
     shape = [1, -1] + [1] * (x.ndim - 2)
     normal = (x - layer.running_mean.reshape(shape)) * (layer.running_var.reshape(shape) + layer.eps).rsqrt()
     for p, terms in ((layer.weight, g * normal), (layer.bias, g)):
