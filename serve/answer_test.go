@@ -106,7 +106,7 @@ func TestRaw(t *testing.T) {
 	}
 	const raw = "application/octet-stream"
 	two := slices.Concat(sample(0, 1), sample(1, 2))
-	if got := send("/learn?task=1&classes=0,1", raw, two...); got != "200 {\"taken\":2}\n" {
+	if got := send("/learn?task=1&classes=0,1", raw, two...); got != "200 {\"taken\":2,\"saved\":0}\n" {
 		t.Error(got)
 	}
 	c.learn(1, 300, 0, 1)

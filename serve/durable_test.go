@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -37,7 +38,10 @@ func TestMain(m *testing.M) {
 // keepsAll is a service of a small network whose memory keeps every sample that was trained on.
 func keepsAll(t testing.TB, file string) *Service {
 	t.Helper()
-	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, MaxWaiting: 64}, func(o *pcl.Options) {
+	every, err := time.ParseDuration(cmp.Or(os.Getenv("SERVE_SAVE_EVERY"), "10ms"))
+	must.Do(t, err)
+	o := Options{File: file, SaveEvery: every, MaxWaiting: 64, Journal: os.Getenv("SERVE_JOURNAL")}
+	return openedAs(t, o, func(o *pcl.Options) {
 		o.Model, o.Memory.Budget = mlp(t, 4, 16), 1<<20
 	})
 }
@@ -55,8 +59,14 @@ func toBeKilled(file string) {
 // killed runs a service in another process. kill ends it at once.
 func killed(t *testing.T, file string) (c client, process int, kill func()) {
 	t.Helper()
+	return killedAs(t, file)
+}
+
+// killedAs is killed with more in its environment.
+func killedAs(t *testing.T, file string, environment ...string) (c client, process int, kill func()) {
+	t.Helper()
 	p := exec.Command(os.Args[0])
-	p.Env = append(os.Environ(), "SERVE_FILE="+file)
+	p.Env = append(append(os.Environ(), "SERVE_FILE="+file), environment...)
 	said := must.Get(p.StdoutPipe())(t)
 	must.Do(t, p.Start())
 	end := sync.OnceFunc(func() { p.Process.Kill(); p.Wait() })
@@ -187,17 +197,7 @@ func TestKillsUnderLoad(t *testing.T) {
 		})
 	})
 	stop()
-	trained := map[[2]int]int{} // job and sample → how often it is in the memory
-	of := map[int]int{}         // task → job
-	for i := range s.learner.Memory().Len() {
-		it := s.learner.Memory().Item(i)
-		number := int(1024 * it.Pixels[0])
-		trained[[2]int{number, int(1024 * it.Pixels[1])}]++
-		if was, ok := of[it.Task]; ok && was != number {
-			t.Errorf("task %d has samples of the jobs %d and %d", it.Task, was, number)
-		}
-		of[it.Task] = number
-	}
+	trained, of := trainedOnce(t, s)
 	jobs := 0
 	for _, p := range all {
 		for _, j := range p.jobs {

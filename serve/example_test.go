@@ -39,6 +39,6 @@ func ExampleService_Handler() {
 	post("/learn", `{"task": 1, "x": [[1, 0, 0]], "classes": [0]}`)
 	// Output:
 	// {"id":1}
-	// {"taken":1}
+	// {"taken":1,"saved":0}
 	// {"error":"x: sample 0 has 3 values, want 8","taken":0}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,10 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/journal"
 	"github.com/parallelcl/parallelcl/internal/regular"
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -41,29 +44,38 @@ func (s *Service) lock() error {
 // open loads the learner from Options.File, if one is set.
 func (s *Service) open() error {
 	if s.options.File == "" {
+		close(s.whole)
 		return nil
 	}
-	if err := s.load(); err != nil {
+	state, err := s.load()
+	if err != nil {
 		return err
 	}
+	if err := s.openJournal(state); err != nil {
+		return err
+	}
+	if s.journal != nil && s.journal.Last() > s.journal.Covered() {
+		return nil // ids are left out when the journal's own have been given again
+	}
+	close(s.whole)
 	return s.skipGiven()
 }
 
-// load loads the learner, if it was saved.
-func (s *Service) load() error {
+// load loads the learner, if it was saved, and says which state that is.
+func (s *Service) load() (of journal.Sum, err error) {
 	state, err := pcl.LoadState(s.options.File)
 	if errors.Is(err, fs.ErrNotExist) { // as at the first start
-		return nil
+		return of, nil
 	}
 	if err != nil {
-		return err
+		return of, err
 	}
 	tasks, err := state.Tasks()
 	if err != nil {
-		return err
+		return of, err
 	}
 	if s.learner.Steps() > 0 || s.learner.LastID() > 0 {
-		return s.replaces(state, tasks)
+		return sumOf(state), s.replaces(state, tasks)
 	}
 	err = s.learner.Restore(state, func(id int) (pcl.Task, error) {
 		saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
@@ -76,7 +88,7 @@ func (s *Service) load() error {
 	if err == nil {
 		s.count(s.learner.Tasks())
 	}
-	return err
+	return sumOf(state), err
 }
 
 // replaces returns an error if a learner that has begun is not one that went on from the file.
@@ -94,7 +106,7 @@ func (s *Service) replaces(saved pcl.State, tasks []pcl.TaskInfo) error {
 
 // save saves the learner as it is between two steps.
 func (s *Service) save() error {
-	state, err := s.learner.State()
+	state, saved, err := s.capture()
 	if err != nil {
 		return err
 	}
@@ -106,8 +118,10 @@ func (s *Service) save() error {
 		return err
 	}
 	s.saveNetwork()
-	s.count(tasks)
-	return nil
+	if s.journal == nil { // else all that was taken is on the disk
+		s.count(tasks)
+	}
+	return cmp.Or(journal.SyncDir(filepath.Dir(s.options.File)), saved())
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and
@@ -117,7 +131,34 @@ func (s *Service) count(tasks []pcl.TaskInfo) {
 	for _, t := range tasks {
 		saved[t.ID] = t.Samples + t.Waiting
 	}
-	s.saved.Store(&saved)
+	s.saved.mu.Lock()
+	defer s.saved.mu.Unlock()
+	s.saved.byTask = saved
+}
+
+// tally is how many samples of each task are on the disk: in the file, or in the journal.
+type tally struct {
+	mu     sync.Mutex
+	byTask map[int]int
+}
+
+func (t *tally) of(id int) (n int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n, ok = t.byTask[id]
+	return n, ok
+}
+
+func (t *tally) add(id, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byTask[id] += n
+}
+
+func (t *tally) set(id, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byTask[id] = n
 }
 
 // saveLast saves the learner when the service ends. It waits for requests that change the learner;
@@ -128,10 +169,13 @@ func (s *Service) saveLast() error {
 	}
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := s.save(); err != nil {
+	if err := s.save(); err != nil || !s.isWhole() {
 		return err
 	}
-	return s.giveUpTo(s.learner.LastID()) // so that ids go on without a gap
+	if err := s.giveUpTo(s.learner.LastID()); err != nil { // so that ids go on without a gap
+		return err
+	}
+	return s.leaveJournal()
 }
 
 // idBlock is how many ids of tasks are reserved at once.

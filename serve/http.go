@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // maxBody is how many bytes a request with samples may have, and maxSmall another one.
@@ -54,16 +53,9 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
 	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
 	mux.HandleFunc("POST /reattach", route(s, maxSmall, s.reattach))
-	mux.HandleFunc("POST /end", route(s, maxSmall, s.change(func(_ int, stream *data.PushStream) error {
-		stream.End()
-		return nil
-	})))
-	mux.HandleFunc("POST /pause", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error {
-		return s.learner.Pause(id)
-	})))
-	mux.HandleFunc("POST /resume", route(s, maxSmall, s.change(func(id int, _ *data.PushStream) error {
-		return s.learner.Resume(id)
-	})))
+	mux.HandleFunc("POST /end", route(s, maxSmall, s.end()))
+	mux.HandleFunc("POST /pause", route(s, maxSmall, s.pause()))
+	mux.HandleFunc("POST /resume", route(s, maxSmall, s.resume()))
 	return s.guard(mux)
 }
 
@@ -200,7 +192,7 @@ type onTask struct {
 // changing keeps the service from being saved for the last time until what it returns is called:
 // what was changed after that would be lost. It fails if the service is ending.
 func (s *Service) changing(ctx context.Context) (done func(), err error) {
-	if err := s.await(ctx, s.ready); err != nil {
+	if err := s.awaitWhole(ctx); err != nil {
 		return nil, err
 	}
 	s.saving.RLock()

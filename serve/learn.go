@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,12 @@ type toLearn struct {
 	Classes []int   `json:"classes"`
 }
 
+// learnt is the answer to toLearn.
+type learnt struct {
+	Taken int `json:"taken"`
+	Saved int `json:"saved"` // how many samples of the task are on the disk, as in described
+}
+
 // partly is an error after which some samples were taken.
 type partly struct {
 	error
@@ -34,7 +41,8 @@ func (s *Service) learn(ctx context.Context, q toLearn) (any, error) {
 	if err != nil {
 		return nil, partly{err, taken}
 	}
-	return map[string]int{"taken": taken}, nil
+	saved, _ := s.saved.of(q.Task)
+	return learnt{taken, saved}, nil
 }
 
 // push hands the samples of a request to the stream of their task, and says how many it took.
@@ -51,7 +59,19 @@ func (s *Service) push(ctx context.Context, q toLearn) (taken int, err error) {
 	if err := q.X.of(s.width()); err != nil {
 		return 0, err
 	}
-	if taken, err = stream.Push(ctx, q.X.values, q.Classes...); errors.Is(err, data.ErrEnded) {
+	if err := cmp.Or(stream.Check(q.X.values, q.Classes...), s.adopt(q.Task)); err != nil {
+		return 0, err
+	}
+	for width := s.width(); taken < len(q.Classes) && err == nil; {
+		n, failed := stream.Reserve(ctx, len(q.Classes)-taken)
+		if err = failed; err == nil {
+			err = s.take(q.Task, stream, q.X.values[taken*width:(taken+n)*width], q.Classes[taken:taken+n])
+		}
+		if err == nil {
+			taken += n
+		}
+	}
+	if errors.Is(err, data.ErrEnded) {
 		err = fmt.Errorf("task %d was ended, and takes no more samples", q.Task)
 	}
 	return taken, err

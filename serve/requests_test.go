@@ -66,7 +66,7 @@ func TestStrict(t *testing.T) {
 			t.Errorf("%s %.80s: %.200s", q[0], q[1], got)
 		}
 	}
-	if got := c.raw("/learn", `{"task": 1, "x": `+zeros+`, "classes": [0]}`); got != "200 {\"taken\":1}\n" {
+	if got := c.raw("/learn", `{"task": 1, "x": `+zeros+`, "classes": [0]}`); got != "200 {\"taken\":1,\"saved\":0}\n" {
 		t.Error(got)
 	}
 	c.raw("/detach", `{"task": 1}`)

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/parallelcl/parallelcl/internal/journal"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -37,18 +38,24 @@ type Service struct {
 	unlock  func() error // gives the file back
 	// held while the learner is saved for the last time, and for reading by requests that change
 	// what is saved
-	saving  sync.RWMutex
-	given   int                         // ids of tasks up to this one may have been given, as the file of ids says
-	saved   atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
-	room    *room                       // of requests in progress
-	sending sync.Mutex                  // held while a file of the network is written
-	began   atomic.Bool                 // whether Run was called
-	ending  context.Context             // done when the service ends
-	finish  context.CancelFunc          // ends it, and requests, whichever server they have come to
-	grace   time.Duration               // how long requests in progress may take when the service ends
-	stall   time.Duration               // how long a client may send or receive nothing
-	skipped counts                      // id of a task → how many of its batches were not trained on
-	spoilt  counts                      // id of a task → how many of its samples were left out of batches
+	saving   sync.RWMutex
+	given    int // ids of tasks up to this one may have been given, as the file of ids says
+	saved    tally
+	journal  *journal.Journal // nil without one
+	whole    chan struct{}    // closed when all is done again that the journal had at the start
+	replayed uint64           // the last record that was done again
+	early    int64            // the size of the journal at which the learner is saved early
+	// held for reading while something that is in the journal, or is coming there, is being done
+	still   sync.RWMutex
+	room    *room              // of requests in progress
+	sending sync.Mutex         // held while a file of the network is written
+	began   atomic.Bool        // whether Run was called
+	ending  context.Context    // done when the service ends
+	finish  context.CancelFunc // ends it, and requests, whichever server they have come to
+	grace   time.Duration      // how long requests in progress may take when the service ends
+	stall   time.Duration      // how long a client may send or receive nothing
+	skipped counts             // id of a task → how many of its batches were not trained on
+	spoilt  counts             // id of a task → how many of its samples were left out of batches
 }
 
 // Options of a service.
@@ -62,6 +69,10 @@ type Options struct {
 	// is killed, what came later is lost. A save holds up training, but not predictions. 0 stands
 	// for a minute.
 	SaveEvery time.Duration
+	// Journal is a folder in which the service keeps what arrives before it is answered: after a
+	// kill, the next service of the File does again what the file does not have. It belongs to the
+	// service and to the File, without which there is none. Empty keeps nothing.
+	Journal string
 	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and
 	// samples that could not be trained on, and of a listener that other machines can reach. nil
 	// stands for the standard logger of package log.
@@ -124,10 +135,13 @@ func begin(o Options) (*Service, error) {
 				"such as learner.example.org", host)
 		}
 	}
+	if o.Journal != "" && o.File == "" {
+		return nil, errors.New("serve: a journal without a file: name one in Options.File, which the journal begins at")
+	}
 	o.fill()
 	s := &Service{options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
 	s.ready, s.answers.first = make(chan struct{}), make(chan struct{})
-	s.saved.Store(&map[int]int{})
+	s.saved.byTask, s.whole, s.early = map[int]int{}, make(chan struct{}), mostKept
 	s.ending, s.finish = context.WithCancel(context.Background())
 	s.unlock = func() error { return nil }
 	if err := s.lock(); err != nil {
@@ -194,10 +208,17 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: patience, WriteTimeout: 3 * patience, IdleTimeout: patience / 2,
 		MaxHeaderBytes: 16 << 10,
 	}
-	var failed error
+	var failed, replayed error
 	var training sync.WaitGroup
 	training.Go(func() {
 		if failed = s.prepare(ctx); failed == nil && s.has() {
+			if !s.isWhole() {
+				training.Go(func() {
+					if replayed = s.replay(); replayed != nil {
+						cancel()
+					}
+				})
+			}
 			failed = s.train(ctx)
 		}
 		s.finish() // nobody waits for room any more
@@ -213,7 +234,10 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		err = nil
 	}
 	training.Wait()
-	err = errors.Join(failed, err, s.saveLast(), s.unlock())
+	if errors.Is(replayed, context.Canceled) { // the next service does the rest
+		replayed = nil
+	}
+	err = errors.Join(failed, replayed, err, s.saveLast(), s.unlock())
 	if s.make != nil {
 		s.answers.close()
 		if s.has() {
@@ -295,6 +319,7 @@ func (s *Service) note(report *pcl.StepReport) error {
 	if len(report.Ended) > 0 {
 		s.drop()
 	}
+	s.saveEarly()
 	lost := report.Skipped
 	if report.Rejected {
 		lost = append(report.IDs[:len(report.IDs):len(report.IDs)], lost...)

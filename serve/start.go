@@ -150,6 +150,8 @@ func (s *Service) readyz(context.Context) (any, error) {
 	}
 	if !s.has() {
 		r.Missing = append(r.Missing, "training")
+	} else if !s.isWhole() {
+		r.Missing = append(r.Missing, "journal")
 	}
 	return r, nil
 }

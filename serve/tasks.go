@@ -26,13 +26,13 @@ type described struct {
 }
 
 func (s *Service) list(ctx context.Context) (any, error) {
-	if err := s.await(ctx, s.ready); err != nil {
+	if err := s.awaitWhole(ctx); err != nil {
 		return nil, err
 	}
-	out, saved := []described{}, *s.saved.Load()
+	out := []described{}
 	for _, t := range s.learner.Tasks() {
 		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skipped.of(t.ID), s.spoilt.of(t.ID)}
-		if n, ok := saved[t.ID]; ok {
+		if n, ok := s.saved.of(t.ID); ok {
 			d.Saved = &n
 		}
 		out = append(out, d)
@@ -74,18 +74,65 @@ func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	if err := s.reserve(s.learner.LastID() + 1); err != nil {
 		return nil, err
 	}
-	id, err := s.learner.AttachContext(ctx, task)
+	id, err := s.attach(ctx, task)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.reserve(id); err != nil { // the program may have attached tasks meanwhile
-		return nil, err
-	}
-	s.streams.Store(id, task.Stream)
 	if err := s.renew(); err != nil {
 		return nil, ours(fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err))
 	}
 	return map[string]int{"id": id}, nil
+}
+
+// attach attaches a task, which nobody knows before the journal has it.
+func (s *Service) attach(ctx context.Context, task pcl.Task) (id int, err error) {
+	s.still.RLock()
+	defer s.still.RUnlock()
+	if err := s.keep(record{Verb: "begins"}, nil, func() {}); err != nil { // before there is a task to take back
+		return 0, err
+	}
+	if id, err = s.learner.AttachContext(ctx, task); err != nil {
+		return 0, err
+	}
+	if err := s.reserve(id); err != nil { // the program may have attached tasks meanwhile
+		return 0, err
+	}
+	err = s.introduce(id, task)
+	if err != nil {
+		task.Stream.(*data.PushStream).End() // and so does the task
+	}
+	return id, err
+}
+
+// introduce lets requests reach the stream of a task when the journal has the task.
+func (s *Service) introduce(id int, task pcl.Task) error {
+	r := record{Verb: "tasks", Task: id, Name: task.Name, Classes: task.Classes, Names: task.ClassNames}
+	return s.keep(r, nil, func() {
+		if _, known := s.saved.of(id); !known && s.journal != nil {
+			s.saved.set(id, 0)
+		}
+		s.streams.Store(id, task.Stream)
+	})
+}
+
+// adopt introduces a task that the program has attached, so that its samples are not without it in
+// the journal.
+func (s *Service) adopt(id int) error {
+	if _, known := s.streams.Load(id); known || s.journal == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.still.RLock()
+	defer s.still.RUnlock()
+	if _, known := s.streams.Load(id); known {
+		return nil
+	}
+	task, err := s.learner.Task(id)
+	if err != nil || task.Stream == nil {
+		return err
+	}
+	return s.introduce(id, task)
 }
 
 // admit fails if no task of these classes may begin. Call it with s.mu held until the task has
@@ -125,8 +172,11 @@ func (s *Service) checkRunning(tasks []pcl.TaskInfo) error {
 	return nil
 }
 
-// change does what a request asks for of a task that runs.
-func (s *Service) change(do func(id int, stream *data.PushStream) error) func(context.Context, onTask) (any, error) {
+// change does what a request asks for of a task that runs: first, which may refuse it, and, when it
+// is kept, then.
+func (s *Service) change(
+	verb string, first func(id int) error, then func(*data.PushStream),
+) func(context.Context, onTask) (any, error) {
 	return func(ctx context.Context, q onTask) (any, error) {
 		done, err := s.changing(ctx)
 		if err != nil {
@@ -134,11 +184,32 @@ func (s *Service) change(do func(id int, stream *data.PushStream) error) func(co
 		}
 		defer done()
 		stream, err := s.stream(q)
-		if err == nil {
-			err = do(q.Task, stream)
+		if err != nil {
+			return nil, err
 		}
-		return struct{}{}, err
+		s.still.RLock()
+		defer s.still.RUnlock()
+		check := func() error {
+			if s.current(q.Task, stream) != nil {
+				return fmt.Errorf("task %d has ended", q.Task)
+			}
+			return first(q.Task)
+		}
+		return struct{}{}, s.keep(record{Verb: verb, Task: q.Task}, check, func() { then(stream) })
 	}
+}
+
+// end, pause and resume are the requests of these names.
+func (s *Service) end() func(context.Context, onTask) (any, error) {
+	return s.change("end", func(int) error { return nil }, (*data.PushStream).End)
+}
+
+func (s *Service) pause() func(context.Context, onTask) (any, error) {
+	return s.change("pause", s.learner.Pause, func(*data.PushStream) {})
+}
+
+func (s *Service) resume() func(context.Context, onTask) (any, error) {
+	return s.change("resume", s.learner.Resume, func(*data.PushStream) {})
 }
 
 // toDetach is a request to end a task at once.
@@ -149,16 +220,36 @@ type toDetach struct {
 
 // detach ends a task at once. A request that waits for room in its stream is told so.
 func (s *Service) detach(ctx context.Context, q toDetach) (any, error) {
-	return s.change(func(id int, stream *data.PushStream) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err := s.learner.DetachContext(ctx, id, q.Keep == nil || *q.Keep); err != nil {
-			return err
-		}
-		s.streams.Delete(id)
-		stream.End()
-		return nil
-	})(ctx, q.onTask)
+	done, err := s.changing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stream, err := s.stream(q.onTask)
+	if err != nil {
+		return nil, err
+	}
+	s.still.RLock()
+	defer s.still.RUnlock()
+	r := record{Verb: "detach", Task: q.Task, Keep: q.Keep == nil || *q.Keep}
+	if err := s.learner.DetachContext(ctx, q.Task, r.Keep); err != nil {
+		return nil, err
+	}
+	defer stream.End() // behind what comes before it in the journal
+	s.streams.Delete(q.Task)
+	r.Fetched = s.countFetched(q.Task)
+	return struct{}{}, s.keep(r, nil, func() {})
+}
+
+// countFetched counts the samples of a task that was detached: those which training had fetched.
+func (s *Service) countFetched(id int) int {
+	t, _ := s.task(id)
+	if s.journal != nil {
+		s.saved.set(id, t.Samples)
+	}
+	return t.Samples
 }
 
 // reattach begins a task again that has ended, with a new stream.
@@ -170,20 +261,35 @@ func (s *Service) reattach(ctx context.Context, q onTask) (any, error) {
 	defer done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, err := s.task(q.Task)
-	if err != nil {
+	if _, err := s.task(q.Task); err != nil {
 		return nil, err
 	}
 	if err := s.checkRunning(s.learner.Tasks()); err != nil {
 		return nil, err
 	}
-	task, err := s.newTask("", old.Classes, nil)
+	s.still.RLock()
+	defer s.still.RUnlock()
+	task, err := s.reattached(q.Task)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.learner.Reattach(q.Task, task); err != nil {
-		return nil, err
+	stream := task.Stream.(*data.PushStream)
+	err = s.keep(record{Verb: "reattach", Task: q.Task}, nil, func() { s.streams.Store(q.Task, stream) })
+	if err != nil {
+		stream.End() // and so does the task
 	}
-	s.streams.Store(q.Task, task.Stream)
-	return struct{}{}, nil
+	return struct{}{}, err
+}
+
+// reattached begins a task again, which nobody knows yet.
+func (s *Service) reattached(id int) (pcl.Task, error) {
+	old, err := s.task(id)
+	if err != nil {
+		return pcl.Task{}, err
+	}
+	task, err := s.newTask("", old.Classes, nil)
+	if err != nil {
+		return pcl.Task{}, err
+	}
+	return task, s.learner.Reattach(id, task)
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log"
 	"net"
 	"os/signal"
@@ -23,16 +24,35 @@ func main() {
 	name := flag.String("backend", "auto", "what to compute with: auto, xla-cuda, xla-cpu or go")
 	inputs, outputs := flag.Int("inputs", 784, "values of a sample"),
 		flag.Int("outputs", 100, "classes of all tasks together")
+	journal := flag.String("journal", "", "folder where what arrives is kept before it is answered")
 	flag.Parse()
+	o := serve.Options{File: *file, Journal: *journal}
+	if flag.NArg() > 0 {
+		if err := copies(o, flag.Args()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
-	if err := run(ctx, *name, *addr, *file, *inputs, *outputs); err != nil {
+	if err := run(ctx, *name, *addr, o, *inputs, *outputs); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, name, addr, file string, inputs, outputs int) error {
+// copies makes a backup, also while the service runs, or restores one.
+func copies(o serve.Options, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "backup":
+		return serve.Backup(o, args[1])
+	case len(args) == 2 && args[0] == "restore":
+		return serve.Restore(args[1], o)
+	}
+	return fmt.Errorf("%q; want nothing, backup FILE or restore FILE", args)
+}
+
+func run(ctx context.Context, name, addr string, o serve.Options, inputs, outputs int) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -45,7 +65,7 @@ func run(ctx context.Context, name, addr, file string, inputs, outputs int) erro
 			return nil, err
 		}
 		return newLearner(ctx, device, inputs, outputs)
-	}, serve.Options{File: file})
+	}, o)
 	if err != nil {
 		return err
 	}

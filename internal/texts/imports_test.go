@@ -76,6 +76,7 @@ var mayImport = map[string]string{
 	"internal/filelock":            "",
 	"internal/fp":                  "",
 	"internal/invented":            "internal/seed pcl/method pcl/results pcl/results/rows pcl/stats toy",
+	"internal/journal":             "internal/atomicfile internal/regular",
 	"internal/jsonbits":            "internal/fp internal/jsonin",
 	"internal/jsonin":              "internal/printable",
 	"internal/kernel":              "internal/atomicfile internal/filelock internal/kernel/build internal/origin internal/printable internal/stamp",

@@ -25,17 +25,18 @@ type PushStream struct {
 	capacity int // which only samples of a checkpoint exceed
 	classes  map[int]bool
 
-	mu    sync.Mutex
-	x     []float32   // the samples that wait, the oldest first
-	class []int       // their classes
-	least int         // how many have to wait before the stream is ready; 0 stands for a batch, or less after patience
-	batch int         // how many samples the learner takes at once; 0 until it has asked
-	late  bool        // whether samples have waited for longer than patience since the last batch
-	timer *time.Timer // sets late; nil if nothing waits
-	saved int         // how many samples waited when State was called last
-	ended bool
-	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
-	wake  *func()       // of the learner that listens
+	mu       sync.Mutex
+	x        []float32   // the samples that wait, the oldest first
+	class    []int       // their classes
+	reserved int         // for how many more room is kept
+	least    int         // how many have to wait before the stream is ready; 0 stands for a batch, or less after patience
+	batch    int         // how many samples the learner takes at once; 0 until it has asked
+	late     bool        // whether samples have waited for longer than patience since the last batch
+	timer    *time.Timer // sets late; nil if nothing waits
+	saved    int         // how many samples waited when State was called last
+	ended    bool
+	room     chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
+	wake     *func()       // of the learner that listens
 }
 
 // patience is how long samples wait for the rest of their batch.
@@ -77,24 +78,27 @@ func (p *PushStream) AtLeast(n int) *PushStream {
 // stream then owns: all of them, or fewer together with an error. Samples that cannot be used are
 // an error before any is taken. The values are copied.
 func (p *PushStream) Push(ctx context.Context, x []float32, class ...int) (taken int, err error) {
-	if err := p.check(x, class); err != nil {
+	if err := p.Check(x, class...); err != nil {
 		return 0, err
 	}
-	for {
-		n, room, err := p.add(x[taken*p.inputs:], class[taken:])
-		if taken += n; err != nil || taken == len(class) {
+	for taken < len(class) {
+		n, err := p.Reserve(ctx, len(class)-taken)
+		if err == nil {
+			err = p.Fill(n, x[taken*p.inputs:(taken+n)*p.inputs], class[taken:taken+n]...)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				err = fmt.Errorf("%w, %d of %d samples were taken", err, taken, len(class))
+			}
 			return taken, err
 		}
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return taken, fmt.Errorf("data: the stream is full, %d of %d samples were taken: %w", taken, len(class), ctx.Err())
-		}
+		taken += n
 	}
+	return taken, nil
 }
 
-// check returns an error that names the first sample that cannot be used.
-func (p *PushStream) check(x []float32, class []int) error {
+// Check returns an error that names the first sample that the stream does not take, or nil.
+func (p *PushStream) Check(x []float32, class ...int) error {
 	if len(class) == 0 || len(x) != len(class)*p.inputs {
 		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x),
 			len(class), p.inputs)
@@ -111,24 +115,48 @@ func (p *PushStream) check(x []float32, class []int) error {
 	return nil
 }
 
-// add takes as many samples as there is room for. If it does not take all, room is closed when
-// there is more.
-func (p *PushStream) add(x []float32, class []int) (n int, room <-chan struct{}, err error) {
-	p.mu.Lock()
-	if p.ended {
-		p.mu.Unlock()
-		return 0, nil, ErrEnded
-	}
-	n = min(len(class), max(0, p.capacity-len(p.class)))
-	p.x, p.class = append(p.x, x[:n*p.inputs]...), append(p.class, class[:n]...)
-	if n < len(class) {
+// Reserve is the first half of [PushStream.Push], for a caller that first writes the samples down:
+// it keeps room for as many of n samples as it can, which [PushStream.Fill] uses or gives back. If
+// there is none, Reserve waits until ctx is cancelled.
+func (p *PushStream) Reserve(ctx context.Context, n int) (got int, err error) {
+	for {
+		p.mu.Lock()
+		if p.ended {
+			p.mu.Unlock()
+			return 0, ErrEnded
+		}
+		if got = min(n, p.capacity-len(p.class)-p.reserved); got > 0 || n == 0 {
+			p.reserved += got
+			p.mu.Unlock()
+			return got, nil
+		}
 		if p.room == nil {
 			p.room = make(chan struct{})
 		}
-		room = p.room
+		room := p.room
+		p.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return 0, fmt.Errorf("data: the stream is full: %w", ctx.Err())
+		}
 	}
+}
+
+// Fill adds samples that [PushStream.Check] has found good, and gives back room that was reserved.
+// It does not wait: samples for which no room was reserved are added, too. The values are copied.
+func (p *PushStream) Fill(reserved int, x []float32, class ...int) error {
+	p.mu.Lock()
+	if p.reserved -= reserved; len(class) < reserved || p.ended {
+		p.makeRoom()
+	}
+	if p.ended {
+		p.mu.Unlock()
+		return ErrEnded
+	}
+	p.x, p.class = append(p.x, x...), append(p.class, class...)
 	p.notify()
-	return n, room, nil
+	return nil
 }
 
 // ready says whether there is something to deliver. If the samples that wait are too few, it starts
@@ -261,7 +289,7 @@ func (p *PushStream) SetState(data json.RawMessage) error {
 	var s pushState
 	err := json.Unmarshal(data, &s)
 	if err == nil && len(s.Class)+len(s.X) > 0 {
-		err = p.check(s.X, s.Class)
+		err = p.Check(s.X, s.Class...)
 	}
 	if err != nil {
 		return fmt.Errorf("data: state of a pushed stream: %w", err)

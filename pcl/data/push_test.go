@@ -182,6 +182,40 @@ func TestPushWaits(t *testing.T) {
 	}
 }
 
+// TestReserve: room that is kept for samples is nobody else's, until they come or it is given back.
+func TestReserve(t *testing.T) {
+	p, b := newPush(t, 1, 4, 0), room(4, 1)
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if n, err := p.Reserve(t.Context(), 3); n != 3 || err != nil {
+		t.Fatalf("room for %d, %v", n, err)
+	}
+	if n, err := p.Push(soon, []float32{1, 2}, 0, 0); n != 1 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d taken beside the room that is kept, %v", n, err)
+	}
+	got := make(chan int)
+	go func() { n, _ := p.Reserve(context.Background(), 9); got <- n }()
+	if err := p.Fill(3, []float32{3}, 0); err != nil {
+		t.Error(err)
+	}
+	if n := <-got; n != 2 {
+		t.Errorf("room for %d was given back, want 2", n)
+	}
+	if err := p.Fill(0, []float32{4, 5, 6}, 0, 0, 0); err != nil || p.Len() != 5 { // more than there is room for
+		t.Errorf("%d samples wait, %v", p.Len(), err)
+	}
+	p.End()
+	if err := p.Fill(2, []float32{7, 8}, 0, 0); !errors.Is(err, ErrEnded) {
+		t.Errorf("samples for an ended stream: %v", err)
+	}
+	if err := p.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{1, 3, 4, 5}) {
+		t.Errorf("delivered %v, %v", b.X[:b.N], err)
+	}
+	if _, err := p.Reserve(t.Context(), 1); !errors.Is(err, ErrEnded) {
+		t.Errorf("room in an ended stream: %v", err)
+	}
+}
+
 // TestPushState: what waits is saved, and comes before what was pushed since.
 func TestPushState(t *testing.T) {
 	p := newPush(t, 1, 3, 0, 1)
