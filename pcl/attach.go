@@ -172,10 +172,13 @@ func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
 
 // admission is what a method demands of each sample; nil if it takes all.
 func admission(m *method.Started) func(x []float32) error {
-	if m.Analytic == nil {
-		return nil
+	switch {
+	case m.Analytic != nil:
+		return m.Analytic.Admit
+	case m.Observer != nil:
+		return m.Observer.Admit
 	}
-	return m.Analytic.Admit
+	return nil
 }
 
 // fitsMethod returns an error if the method could not be trained on a task with these outputs, or

@@ -3,6 +3,7 @@ package pcl
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -195,6 +196,9 @@ func (e evaluator) predict(set *device.Set, at device.At, b *device.Batch, rule 
 	for o := lo; o < hi; o++ {
 		outputs = append(outputs, o)
 	}
+	if _, ok := rule.(rehearsal.ValueScorer); ok {
+		features = rowsOf(b.X, len(b.X)/len(b.Class))
+	}
 	predicted := make([]int32, b.N)
 	for i := range predicted {
 		_, best, _ := compared(rule, scores[i], features[i], classes, outputs)
@@ -202,6 +206,9 @@ func (e evaluator) predict(set *device.Set, at device.At, b *device.Batch, rule 
 	}
 	return predicted, nil
 }
+
+// rowsOf divides values into rows of a width.
+func rowsOf(x []float32, width int) [][]float32 { return slices.Collect(slices.Chunk(x, width)) }
 
 // predictByInputs is predict for a scorer that does not ask the network.
 func (e evaluator) predictByInputs(scorer rehearsal.InputScorer, b *device.Batch) (predicted []int32, err error) {

@@ -287,6 +287,9 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) error 
 		return err
 	}
 	d.scores, d.features, err = p.sets[size][client].Describe(p.at(), b, p.scores)
+	if _, ok := p.rule.(rehearsal.ValueScorer); ok {
+		d.features = rowsOf(x, p.model.Inputs())
+	}
 	return err
 }
 

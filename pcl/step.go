@@ -270,10 +270,15 @@ func (s *step) free() {
 	s.rows = nil
 }
 
-// store shows the step's batches to a method that fills the memory itself.
+// store shows the step's batches to a method that fills the memory itself, or that watches.
 func (s *step) store() error {
 	if m := s.method.Storer; m != nil {
-		return m.Store(s.context(), s.tasks.firstSeen())
+		if err := m.Store(s.context(), s.tasks.firstSeen()); err != nil {
+			return err
+		}
+	}
+	if m := s.method.Observer; m != nil {
+		return m.Observe(s.context(), s.tasks.firstSeen())
 	}
 	return nil
 }

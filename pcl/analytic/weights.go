@@ -20,6 +20,9 @@ type Weights struct {
 // Seen returns how many samples the weights are made from.
 func (w *Weights) Seen() int { return w.seen }
 
+// Classes returns the classes that have samples, in order.
+func (w *Weights) Classes() []int { return slices.Clone(w.classes) }
+
 // Linear returns the weights of the 8-bit features, a row for each feature, and what is added to
 // the score of each class, in the order of classes; ok is false if the scores are not linear in
 // them.

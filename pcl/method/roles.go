@@ -151,6 +151,7 @@ func whole(m Method) error {
 	t := reflect.TypeOf(m)
 	for main, role := range map[string]reflect.Type{
 		"Replays": reflect.TypeFor[rehearsal.Replayer](), "Curate": reflect.TypeFor[rehearsal.Curator](),
+		"Observe": reflect.TypeFor[rehearsal.Observer](),
 		"Prepare": reflect.TypeFor[rehearsal.Predictor](), "Penalise": reflect.TypeFor[rehearsal.Penalty](),
 	} {
 		if _, has := t.MethodByName(main); has && !t.Implements(role) {

@@ -50,6 +50,15 @@ type Storer interface {
 	Store(ctx Context, current [][]memory.Item) error
 }
 
+// Observer sees the samples that tasks train on. What the memory keeps of them is for others to say.
+type Observer interface {
+	// Admit returns an error if the observer cannot take a sample. It is called before a step is made
+	// with it.
+	Admit(x []float32) error
+	// Observe is called after the update of a step. current is as for [Storer].
+	Observe(ctx Context, current [][]memory.Item) error
+}
+
 // Predictor predicts by scores other than the logits, or with other parameters.
 type Predictor interface {
 	// Prepare is called before the first prediction after a step.
@@ -84,6 +93,13 @@ type InputScorer interface {
 	ScoreInputs(x []float32, classes []int) ([][]float64, error)
 	// Seen returns how many samples the scorer was made from.
 	Seen() int
+}
+
+// ValueScorer is a scorer of which Score is given a sample's values, as the network takes them, in
+// place of the network's features.
+type ValueScorer interface {
+	Scorer
+	ByValues()
 }
 
 // Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a
@@ -131,6 +147,7 @@ type Roles struct {
 	Replayer  Replayer
 	Curator   Curator
 	Storer    Storer
+	Observer  Observer
 	Penalty   Penalty
 	Predictor Predictor
 	Limits    Limits
@@ -142,6 +159,7 @@ func RolesOf(x any) (r Roles) {
 	r.Replayer, _ = x.(Replayer)
 	r.Curator, _ = x.(Curator)
 	r.Storer, _ = x.(Storer)
+	r.Observer, _ = x.(Observer)
 	r.Penalty, _ = x.(Penalty)
 	r.Predictor, _ = x.(Predictor)
 	if l, ok := x.(Limited); ok {
@@ -154,8 +172,8 @@ func RolesOf(x any) (r Roles) {
 func (r Roles) Or(others Roles) Roles {
 	r.Objective, r.Replayer, r.Curator = cmp.Or(r.Objective, others.Objective), cmp.Or(r.Replayer, others.Replayer),
 		cmp.Or(r.Curator, others.Curator)
-	r.Storer, r.Penalty, r.Predictor = cmp.Or(r.Storer, others.Storer), cmp.Or(r.Penalty, others.Penalty),
-		cmp.Or(r.Predictor, others.Predictor)
+	r.Storer, r.Observer = cmp.Or(r.Storer, others.Storer), cmp.Or(r.Observer, others.Observer)
+	r.Penalty, r.Predictor = cmp.Or(r.Penalty, others.Penalty), cmp.Or(r.Predictor, others.Predictor)
 	r.Limits.Inputs, r.Limits.Classes = r.Limits.Inputs || others.Limits.Inputs, r.Limits.Classes || others.Limits.Classes
 	return r
 }
