@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,17 +17,23 @@ var kills = flag.Int("kills", 1, "how often TestKill kills a run of each backend
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
 // written, and resumes them until they end; another run follows until there were enough kills.
-// Their files must equal those of a run that nobody disturbed.
+// Their files must equal those of a run that nobody disturbed. One method learns from sums, one also
+// by gradients.
 func TestKill(t *testing.T) {
-	for i, backend := range []string{"go", "xla-cpu"} {
-		t.Run(backend, func(t *testing.T) {
+	for i, flags := range [][]string{
+		{"go"}, {"xla-cpu"}, {"go", "--method", "lda"},
+		{"go", "--method", "ranpac-trained", "--param", "m=60", "--param", "held-out=2"},
+	} {
+		backend := flags[0]
+		flags = append([]string{"--backend"}, flags...)
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			if backend != "go" {
 				needXLA(t)
 			}
-			want, rng := baseline(t, "--backend", backend), rand.New(rand.NewPCG(1, uint64(i)))
+			want, rng := baseline(t, flags...), rand.New(rand.NewPCG(1, uint64(i)))
 			for killed := 0; killed < *kills; {
 				out := t.TempDir()
-				args := small(t, "--backend", backend, "--checkpoint-every", "7", "-o", out)
+				args := small(t, append(flags, "--checkpoint-every", "7", "-o", out)...)
 				for killed < *kills && killedAtRandom(t, rng, args, out) {
 					killed++
 				}
