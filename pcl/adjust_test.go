@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -39,9 +40,11 @@ func TestAdjustedLoss(t *testing.T) {
 	want := []float64{loss(1), loss(2)}
 	r := must.Get(l.Step())(t)
 	for i, x := range want {
-		if math.Abs(r.Losses[1+i]-x) > 1e-5 {
-			t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			if math.Abs(r.Losses[1+i]-x) > 1e-5 {
+				t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
+			}
+		})
 	}
 }
 
@@ -53,9 +56,11 @@ func TestAbsentClasses(t *testing.T) {
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
 	got := l.targets().adjustments(1)
 	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded, math.Log(.5), math.Log(.5)} {
-		if math.Abs(float64(got[o])-want) > 1e-5 {
-			t.Errorf("output %d is adjusted by %g, want %g", o, got[o], want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if math.Abs(float64(got[o])-want) > 1e-5 {
+				t.Errorf("output %d is adjusted by %g, want %g", o, got[o], want)
+			}
+		})
 	}
 	if got := l.targets().adjustments(0.01); got[2] != excluded || got[3] != excluded {
 		t.Errorf("with a small τ, classes without samples are adjusted by %v", got[2:4])
@@ -88,28 +93,29 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 				return float64(stored[class]) / 7
 			}},
 	} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: "class", Memory: c.budget})
-		d := pcltest.Blobs(6, 24, 5)
-		for id := 1; id <= 2; id++ {
-			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
-			playOut(t, l)
-		}
-		attach(t, l, blobTask(t, d, 3, 4, 5))
-		steps(t, l, 1)
-		stored := map[int]int{}
-		for _, it := range l.memory.Samples() {
-			stored[it.Class]++
-		}
-		for o, x := range l.targets().adjustments(1) {
-			want := c.share(stored, o)
-			if o >= 4 && c.budget.Budget > 0 {
-				want += .5
+		t.Run(c.name, func(t *testing.T) {
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: "class", Memory: c.budget})
+			d := pcltest.Blobs(6, 24, 5)
+			for id := 1; id <= 2; id++ {
+				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
+				playOut(t, l)
 			}
-			if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
-				t.Errorf("%s: output %d has a share of %g, want %g; stored are %v",
-					c.name, o, math.Exp(float64(x)), want, stored)
+			attach(t, l, blobTask(t, d, 3, 4, 5))
+			steps(t, l, 1)
+			stored := map[int]int{}
+			for _, it := range l.memory.Samples() {
+				stored[it.Class]++
 			}
-		}
+			for o, x := range l.targets().adjustments(1) {
+				want := c.share(stored, o)
+				if o >= 4 && c.budget.Budget > 0 {
+					want += .5
+				}
+				if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
+					t.Errorf("output %d has a share of %g, want %g; stored are %v", o, math.Exp(float64(x)), want, stored)
+				}
+			}
+		})
 	}
 }
 
@@ -132,9 +138,11 @@ func TestAdjustedToBatches(t *testing.T) {
 		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
 	}
 	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded} {
-		if math.Abs(float64(adjusted[o])-want) > 1e-4 {
-			t.Errorf("output %d is adjusted by %g, want %g", o, adjusted[o], want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if math.Abs(float64(adjusted[o])-want) > 1e-4 {
+				t.Errorf("output %d is adjusted by %g, want %g", o, adjusted[o], want)
+			}
+		})
 	}
 }
 

@@ -22,26 +22,28 @@ func TestDetachIsPredicted(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	o := Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 1}}
 	for _, keep := range []bool{true, false} {
-		l := smallLearner(t, b, "emgd", o)
-		for id := 1; id <= 2; id++ {
-			attach(t, l, must.Get(pairs(t, d)(id))(t))
-			steps(t, l, 1)
-		}
-		for _, change := range []func() error{
-			func() error { return nil }, func() error {
-				return l.Detach(1, keep)
-			}, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
-		} {
-			must.Get(l.Network())(t)
-			must.Do(t, change())
-			loaded := smallLearner(t, b, "emgd", o)
-			must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
-			got, want := must.Get(l.Network())(t), must.Get(loaded.Network())(t)
-			if !reflect.DeepEqual(got.Means, want.Means) {
-				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v",
-					keep, got.Means.Classes, want.Means.Classes)
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			l := smallLearner(t, b, "emgd", o)
+			for id := 1; id <= 2; id++ {
+				attach(t, l, must.Get(pairs(t, d)(id))(t))
+				steps(t, l, 1)
 			}
-		}
+			for _, change := range []func() error{
+				func() error { return nil }, func() error {
+					return l.Detach(1, keep)
+				}, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
+			} {
+				must.Get(l.Network())(t)
+				must.Do(t, change())
+				loaded := smallLearner(t, b, "emgd", o)
+				must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
+				got, want := must.Get(l.Network())(t), must.Get(loaded.Network())(t)
+				if !reflect.DeepEqual(got.Means, want.Means) {
+					t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v",
+						keep, got.Means.Classes, want.Means.Classes)
+				}
+			}
+		})
 	}
 }
 
@@ -50,45 +52,47 @@ func TestDetachIsPredicted(t *testing.T) {
 func TestReattachedSamples(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad", "icarl", "emgd", "der-pp+gss"} {
-		for _, policy := range []string{"per_class", "fixed_total"} {
-			l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: 8}, Increment: "class"})
-			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
-			playOut(t, l)
-			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 2, 2, 3))
-			playOut(t, l)
-			before := map[string][]float32{}
-			for _, it := range l.memory.Samples() {
-				before[fmt.Sprint(it.Pixels)] = it.Logits
-			}
-			every := make([]int, 20)
-			for i := range every {
-				every[i] = i
-			}
-			others := &faulty{Resumable: blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1).Stream.(data.Resumable), at: every,
-				fault: func(b *data.Batch, next func(*data.Batch) error) error {
-					err := next(b)
-					for i := range b.X {
-						b.X[i] *= 0.9
+		t.Run(name, func(t *testing.T) {
+			for _, policy := range []string{"per_class", "fixed_total"} {
+				l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: 8}, Increment: "class"})
+				attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
+				playOut(t, l)
+				attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 2, 2, 3))
+				playOut(t, l)
+				before := map[string][]float32{}
+				for _, it := range l.memory.Samples() {
+					before[fmt.Sprint(it.Pixels)] = it.Logits
+				}
+				every := make([]int, 20)
+				for i := range every {
+					every[i] = i
+				}
+				others := &faulty{Resumable: blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1).Stream.(data.Resumable), at: every,
+					fault: func(b *data.Batch, next func(*data.Batch) error) error {
+						err := next(b)
+						for i := range b.X {
+							b.X[i] *= 0.9
+						}
+						return err
+					}}
+				must.Do(t, l.Reattach(1, Task{Stream: others}))
+				playOut(t, l)
+				fresh := 0
+				for _, it := range l.memory.Samples() {
+					logits, old := before[fmt.Sprint(it.Pixels)]
+					if !old {
+						fresh++
 					}
-					return err
-				}}
-			must.Do(t, l.Reattach(1, Task{Stream: others}))
-			playOut(t, l)
-			fresh := 0
-			for _, it := range l.memory.Samples() {
-				logits, old := before[fmt.Sprint(it.Pixels)]
-				if !old {
-					fresh++
+					if old && !slices.Equal(logits, it.Logits) {
+						t.Errorf("an old sample of task %d has other logits", it.Task)
+					}
 				}
-				if old && !slices.Equal(logits, it.Logits) {
-					t.Errorf("%s: an old sample of task %d has other logits", name, it.Task)
+				if fresh == 0 || l.memory.Len() != len(before) {
+					t.Errorf("%s, %s: %d new samples of %d, before there were %d",
+						name, policy, fresh, l.memory.Len(), len(before))
 				}
 			}
-			if fresh == 0 || l.memory.Len() != len(before) {
-				t.Errorf("%s, %s: %d new samples of %d, before there were %d",
-					name, policy, fresh, l.memory.Len(), len(before))
-			}
-		}
+		})
 	}
 }
 

@@ -39,11 +39,13 @@ func TestClassNames(t *testing.T) {
 		"learner": l.Tasks(), "checkpoint": must.Get(must.Get(LoadState(saved))(t).Tasks())(t), "loaded": loaded.Tasks(),
 		"taught": taught.Tasks(),
 	} {
-		for i, info := range tasks {
-			if !slices.Equal(info.ClassNames, want[i]) {
-				t.Errorf("%s: the classes of task %d are called %q, want %q", where, info.ID, info.ClassNames, want[i])
+		t.Run(where, func(t *testing.T) {
+			for i, info := range tasks {
+				if !slices.Equal(info.ClassNames, want[i]) {
+					t.Errorf("the classes of task %d are called %q, want %q", info.ID, info.ClassNames, want[i])
+				}
 			}
-		}
+		})
 	}
 	x, _ := flat(d.Select(&d.Test, 1, 0, 1), 64)
 	for _, one := range must.Get(p.PredictTask(1, x))(t) {

@@ -38,48 +38,50 @@ var engineCompositions = []composition{
 // the same ‖d‖.
 func TestCompositions(t *testing.T) {
 	for _, c := range engineCompositions {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{
-			Method: newMethod(t, c.name, c.params), Increment: "class", Edit: Edit{Eta: 0.01, Mode: "per_sample"},
-		})
-		full, edited, ended := 0, 0, 0
-		timeline(t, l, func(r *StepReport) {
-			if len(r.Skipped) > 0 || r.Rejected {
-				t.Errorf("%s, step %d: rows %v were left out; rejected: %v", c.name, r.Step, r.Skipped, r.Rejected)
-			}
-			own := slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id > method.MemoryID })
-			if ended == 2 {
-				full++
-				if !slices.Equal(own, c.memory) {
-					t.Errorf("%s, step %d: memory rows %v, want %v", c.name, r.Step, own, c.memory)
+		t.Run(c.name, func(t *testing.T) {
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{
+				Method: newMethod(t, c.name, c.params), Increment: "class", Edit: Edit{Eta: 0.01, Mode: "per_sample"},
+			})
+			full, edited, ended := 0, 0, 0
+			timeline(t, l, func(r *StepReport) {
+				if len(r.Skipped) > 0 || r.Rejected {
+					t.Errorf("%s, step %d: rows %v were left out; rejected: %v", c.name, r.Step, r.Skipped, r.Rejected)
 				}
+				own := slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id > method.MemoryID })
+				if ended == 2 {
+					full++
+					if !slices.Equal(own, c.memory) {
+						t.Errorf("%s, step %d: memory rows %v, want %v", c.name, r.Step, own, c.memory)
+					}
+				}
+				if r.Edit != nil && r.Edit.Change > 0 {
+					edited++
+				}
+				ended += len(r.Ended)
+				j := r.Outcome.Summed
+				if (j != nil) != (c.joined && len(own) > 1) {
+					t.Errorf("%s, step %d: memory rows %v are joined: %v", c.name, r.Step, own, j != nil)
+				}
+				if j == nil {
+					return
+				}
+				at := fmt.Sprintf("%s, step %d: ", c.name, r.Step)
+				pcltest.Equal(t, at+"joined rows", len(j.IDs), 1+len(r.IDs)-len(own))
+				pcltest.Equal(t, at+"the first joined row", j.IDs[0], method.MemoryID)
+				pcltest.Equal(t, at+"weights of the memory's rows", r.Weights[:2], []float64{j.Weights[0], j.Weights[0]})
+				if j.Gram == nil {
+					return
+				}
+				if rows, rule := quadratic(r.Gram, r.Weights), quadratic(j.Gram, j.Weights); math.Abs(rows-rule) > 1e-9*rows {
+					t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones",
+						c.name, r.Step, rows, rule)
+				}
+			})
+			if full == 0 || edited == 0 {
+				t.Errorf("%d steps after two tasks, %d with edits", full, edited)
 			}
-			if r.Edit != nil && r.Edit.Change > 0 {
-				edited++
-			}
-			ended += len(r.Ended)
-			j := r.Outcome.Summed
-			if (j != nil) != (c.joined && len(own) > 1) {
-				t.Errorf("%s, step %d: memory rows %v are joined: %v", c.name, r.Step, own, j != nil)
-			}
-			if j == nil {
-				return
-			}
-			at := fmt.Sprintf("%s, step %d: ", c.name, r.Step)
-			pcltest.Equal(t, at+"joined rows", len(j.IDs), 1+len(r.IDs)-len(own))
-			pcltest.Equal(t, at+"the first joined row", j.IDs[0], method.MemoryID)
-			pcltest.Equal(t, at+"weights of the memory's rows", r.Weights[:2], []float64{j.Weights[0], j.Weights[0]})
-			if j.Gram == nil {
-				return
-			}
-			if rows, rule := quadratic(r.Gram, r.Weights), quadratic(j.Gram, j.Weights); math.Abs(rows-rule) > 1e-9*rows {
-				t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones",
-					c.name, r.Step, rows, rule)
-			}
+			l.Close()
 		})
-		if full == 0 || edited == 0 {
-			t.Errorf("%s: %d steps after two tasks, %d with edits", c.name, full, edited)
-		}
-		l.Close()
 	}
 }
 

@@ -51,20 +51,22 @@ func TestERACELosses(t *testing.T) {
 func TestLossesThatTellTasksApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {
-		l := smallLearner(t, b, name, Options{Increment: "class"})
-		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
-		refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))), "its outputs lie among those of others")
-		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
-		must.Get(l.Step())(t)
+		t.Run(name, func(t *testing.T) {
+			l := smallLearner(t, b, name, Options{Increment: "class"})
+			attach(t, l, blobTask(t, d, 1, 0, 1, 2))
+			refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))), "its outputs lie among those of others")
+			attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
+			must.Get(l.Step())(t)
 
-		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: "class"}),
-			smallLearner(t, b, name, Options{Increment: "class"})
-		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
-		attach(t, plain, blobTask(t, d, 2, 0, 3))
-		must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false),
-			taken.SetNetwork(must.Get(plain.Network())(t))))
-		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)), "its outputs lie among those of others")
-		must.Do(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
-		must.Get(taken.Step())(t)
+			plain, taken := smallLearner(t, b, "avggrad", Options{Increment: "class"}),
+				smallLearner(t, b, name, Options{Increment: "class"})
+			attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
+			attach(t, plain, blobTask(t, d, 2, 0, 3))
+			must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false),
+				taken.SetNetwork(must.Get(plain.Network())(t))))
+			refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)), "its outputs lie among those of others")
+			must.Do(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
+			must.Get(taken.Step())(t)
+		})
 	}
 }

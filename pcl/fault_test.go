@@ -12,6 +12,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -117,7 +118,12 @@ func TestFailingCallsCostNothing(t *testing.T) {
 				t.Errorf("%d failures were told, want 3: %v", len(failures), failures)
 			}
 			for _, err := range failures {
-				if at := new(StreamError); !errors.As(err, &at) || at.ID != 1 || (name == "error") != errors.Is(err, broken) {
+				switch at := new(StreamError); {
+				case !errors.As(err, &at):
+					t.Error("errors.As(err, &at) is false")
+				case at.ID != 1:
+					t.Errorf("at.ID is %d; want 1", at.ID)
+				case (name == "error") != errors.Is(err, broken):
 					t.Errorf("%v: want an error of the stream of task 1", err)
 				}
 			}
@@ -155,8 +161,13 @@ func TestStatisticsStayFinite(t *testing.T) {
 	})
 	for step := range 3 {
 		r := must.Get(l.Step())(t)
-		if len(r.Skipped) != 0 || (r.LeftOut[1] == 1) != (step == 1) || len(r.LeftOut) > 1 {
-			t.Errorf("step %d leaves out %v, and samples of %v", step, r.Skipped, r.LeftOut)
+		switch {
+		case len(r.Skipped) != 0:
+			t.Errorf("len(r.Skipped) is %d; want 0", len(r.Skipped))
+		case (r.LeftOut[1] == 1) != (step == 1):
+			t.Errorf("(r.LeftOut[1] == 1) is %t; want %t", (r.LeftOut[1] == 1), (step == 1))
+		case len(r.LeftOut) > 1:
+			t.Errorf("len(r.LeftOut) is %d; want at most 1", len(r.LeftOut))
 		}
 	}
 	for _, x := range l.network.statistics {
@@ -193,15 +204,17 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 // TestAbsurdBudget: the largest budget takes no more room than there are samples.
 func TestAbsurdBudget(t *testing.T) {
 	for _, policy := range []string{"per_class", "fixed_total"} {
-		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
-			l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
-				Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
-			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
-			playOut(t, l)
-			if l.Memory().Len() != 16 {
-				t.Errorf("%s, %s: %d of 16 samples stored", name, policy, l.Memory().Len())
+		t.Run(policy, func(t *testing.T) {
+			for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
+				l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
+					Options{Memory: memory.Config{Policy: policy, Budget: 1 << 30}})
+				attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
+				playOut(t, l)
+				if l.Memory().Len() != 16 {
+					t.Errorf("%s, %s: %d of 16 samples stored", name, policy, l.Memory().Len())
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -225,7 +238,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	must.Do(t, l.Save(path))
 	m.follow = errors.New("lost the thread")
 	if _, err := l.Step(); !errors.Is(err, m.follow) {
-		t.Fatalf("error %v", err)
+		t.Fatalf("error %v", expect.Text(err))
 	}
 	m.follow = nil
 	task := blobTask(t, d, 3, 0, 1)
@@ -252,9 +265,9 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	l.Close()
 	calls["Load"] = func() error { return l.Load(path, nil) }
 	for name, call := range calls {
-		if err := call(); !errors.Is(err, ErrClosed) {
-			t.Errorf("%s on a closed learner: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			expect.Refusal(t, "on a closed learner", call(), ErrClosed)
+		})
 	}
 	l.Close()
 }
@@ -307,33 +320,35 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for name, params := range map[string]map[string]any{"rlw": nil, "gmed": {"alpha": 1.0},
 		"mir": {"best_loss": true, "candidates": 2}} {
-		var ends [2]*Learner
-		for i := range ends {
-			m := &refusing{Method: newMethod(t, name, params)}
-			l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Batch: 4})
-			d := pcltest.Blobs(4, 24, 5)
-			attach(t, l, blobTask(t, d, 1, 0, 1))
-			playOut(t, l)
-			attach(t, l, blobTask(t, d, 2, 2, 3))
-			for step := range 4 {
-				if m.fail = i == 1 && step > 0; m.fail {
-					before := l.memory.Items(everyPlace(l))
-					for k := range before {
-						before[k].Pixels = slices.Clone(before[k].Pixels)
+		t.Run(name, func(t *testing.T) {
+			var ends [2]*Learner
+			for i := range ends {
+				m := &refusing{Method: newMethod(t, name, params)}
+				l := smallLearner(t, b, "", Options{Method: m, Increment: "class", Batch: 4})
+				d := pcltest.Blobs(4, 24, 5)
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				playOut(t, l)
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+				for step := range 4 {
+					if m.fail = i == 1 && step > 0; m.fail {
+						before := l.memory.Items(everyPlace(l))
+						for k := range before {
+							before[k].Pixels = slices.Clone(before[k].Pixels)
+						}
+						for range 2 {
+							refused(t, second(l.Step()), "refused")
+						}
+						if !reflect.DeepEqual(l.memory.Items(everyPlace(l)), before) {
+							t.Error("a step that failed has changed the memory")
+						}
+						m.fail = false
 					}
-					for range 2 {
-						refused(t, second(l.Step()), "refused")
-					}
-					if !reflect.DeepEqual(l.memory.Items(everyPlace(l)), before) {
-						t.Errorf("%s: a step that failed has changed the memory", name)
-					}
-					m.fail = false
+					must.Get(l.Step())(t)
 				}
-				must.Get(l.Step())(t)
+				ends[i] = l
 			}
-			ends[i] = l
-		}
-		same(t, ends[1], ends[0])
+			same(t, ends[1], ends[0])
+		})
 	}
 }
 
@@ -367,35 +382,37 @@ func (s unending) Next(b *data.Batch) error {
 func TestStreamThatIsNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"mir", "gmed", "gmed-release", "avggrad+gmed-release+si"} {
-		d := pcltest.Blobs(6, 24, 4)
-		learner := func() *Learner {
-			l := smallLearner(t, b, name, Options{Batch: 4})
-			attach(t, l, blobTask(t, d, 1, 0, 1))
-			playOut(t, l)
-			return l
-		}
-		both, alone, none := learner(), learner(), learner()
-		for _, l := range []*Learner{both, alone} {
-			attach(t, l, blobTask(t, d, 2, 2, 3))
-		}
-		for _, l := range []*Learner{both, none} {
-			attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.NaN())}})
-		}
-		for range 3 {
-			if r := must.Get(both.Step())(t); len(r.Skipped) != 1 {
-				t.Errorf("%s: %v were left out, want one stream", name, r.Skipped)
+		t.Run(name, func(t *testing.T) {
+			d := pcltest.Blobs(6, 24, 4)
+			learner := func() *Learner {
+				l := smallLearner(t, b, name, Options{Batch: 4})
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				playOut(t, l)
+				return l
 			}
-			must.Get(alone.Step())(t)
-		}
-		same(t, both, alone)
-		if both.network.updates != alone.network.updates {
-			t.Errorf("%s: %d updates, without the stream %d", name, both.network.updates, alone.network.updates)
-		}
-		before := none.network.updates
-		if r := must.Get(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
-			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory",
-				name, none.network.updates-before, r.IDs, r.Skipped)
-		}
+			both, alone, none := learner(), learner(), learner()
+			for _, l := range []*Learner{both, alone} {
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+			}
+			for _, l := range []*Learner{both, none} {
+				attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.NaN())}})
+			}
+			for range 3 {
+				if r := must.Get(both.Step())(t); len(r.Skipped) != 1 {
+					t.Errorf("%v were left out, want one stream", r.Skipped)
+				}
+				must.Get(alone.Step())(t)
+			}
+			same(t, both, alone)
+			if both.network.updates != alone.network.updates {
+				t.Errorf("%d updates, without the stream %d", both.network.updates, alone.network.updates)
+			}
+			before := none.network.updates
+			if r := must.Get(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
+				t.Errorf("%d updates with the rows %v, without %v; want the one of the memory", none.network.updates-before,
+					r.IDs, r.Skipped)
+			}
+		})
 	}
 }
 

@@ -22,24 +22,26 @@ func TestFeatures(t *testing.T) {
 		must.Get(l.Step())(t)
 	}
 	for name, samples := range map[string]data.Samples{"test": task.Test, "memory": l.Memory().Samples()} {
-		features, class, err := l.Features(samples)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := map[string]int{"test": 21, "memory": 9}[name]; len(features) != want || len(class) != want {
-			t.Fatalf("%s: %d features and %d classes, want %d", name, len(features), len(class), want)
-		}
-		x := make([]float32, 64)
-		for i, got := range features {
-			if c := samples.Sample(i, x); c != class[i] {
-				t.Errorf("%s: sample %d has class %d, want %d", name, i, class[i], c)
+		t.Run(name, func(t *testing.T) {
+			features, class, err := l.Features(samples)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for k, want := range hiddenLayers(t, l, x) {
-				if math.Abs(got[k]-want) > 1e-5*(1+math.Abs(want)) {
-					t.Fatalf("%s: sample %d, feature %d is %v, want %v", name, i, k, got[k], want)
+			if want := map[string]int{"test": 21, "memory": 9}[name]; len(features) != want || len(class) != want {
+				t.Fatalf("%d features and %d classes, want %d", len(features), len(class), want)
+			}
+			x := make([]float32, 64)
+			for i, got := range features {
+				if c := samples.Sample(i, x); c != class[i] {
+					t.Errorf("sample %d has class %d, want %d", i, class[i], c)
+				}
+				for k, want := range hiddenLayers(t, l, x) {
+					if math.Abs(got[k]-want) > 1e-5*(1+math.Abs(want)) {
+						t.Fatalf("sample %d, feature %d is %v, want %v", i, k, got[k], want)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

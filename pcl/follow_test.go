@@ -25,15 +25,17 @@ func TestLossesAfterNothing(t *testing.T) {
 	attach(t, values, waves{task: 1, n: 160}.asTask(t, 1, 15))
 	attach(t, values, waves{task: 2, n: 160}.asTask(t, 2, 15))
 	for name, l := range map[string]*Learner{"batch normalisation": normalised, "target values": values} {
-		for range 3 {
-			r := must.Get(l.Step())(t)
-			for i, before := range r.Losses {
-				if after := r.LossesAfter[i]; math.Abs(after-before) > 1e-5*before {
-					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it",
-						name, r.Step, r.IDs[i], before, after)
+		t.Run(name, func(t *testing.T) {
+			for range 3 {
+				r := must.Get(l.Step())(t)
+				for i, before := range r.Losses {
+					if after := r.LossesAfter[i]; math.Abs(after-before) > 1e-5*before {
+						t.Errorf("step %d, row %d: the loss was %g before a step of length 0, and %g after it", r.Step, r.IDs[i],
+							before, after)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -74,7 +75,7 @@ func TestForeignCode(t *testing.T) {
 	id, fault := attach(t, l, task(2)), new(StreamError)
 	err := cmp.Or(second(l.Step()), second(l.Step()))
 	if !errors.As(err, &fault) || fault.ID != id {
-		t.Errorf("a stream that leaves: %v, want task %d's error", err, id)
+		t.Errorf("a stream that leaves: %v, want task %d's error", expect.Text(err), id)
 	}
 	steps(t, l, 2)
 
@@ -127,8 +128,10 @@ func (o odd) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 // TestOptimisersThatDoNotFit: too few or too many vectors are an error of the step.
 func TestOptimisersThatDoNotFit(t *testing.T) {
 	for _, extra := range []int{-1, 1} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Optimizer: odd{optim.Adam{LR: 0.01}, extra}})
-		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-		refused(t, second(l.Step()), "want 3, which are θ and those that State names")
+		t.Run(fmt.Sprint(extra), func(t *testing.T) {
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Optimizer: odd{optim.Adam{LR: 0.01}, extra}})
+			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
+			refused(t, second(l.Step()), "want 3, which are θ and those that State names")
+		})
 	}
 }

@@ -56,18 +56,20 @@ func TestNoLeak(t *testing.T) {
 		{"learners that share programs", sharing, 5, 40, 30}, // their parameters and moments would be 50 MB
 		{"learners that compile", compiling, 1, 3, 40},
 	} {
-		repeat := func(n int) {
-			for range n {
-				c.f()
+		t.Run(c.what, func(t *testing.T) {
+			repeat := func(n int) {
+				for range n {
+					c.f()
+				}
 			}
-		}
-		repeat(c.once)
-		before := resident(t)
-		repeat(c.again)
-		grown := resident(t) - before
-		t.Logf("%d %s: %+.1f MB on %.0f MB", c.again, c.what, grown, before)
-		if grown > c.most {
-			t.Errorf("%d %s: resident memory grew by %.1f MB, want at most %.0f", c.again, c.what, grown, c.most)
-		}
+			repeat(c.once)
+			before := resident(t)
+			repeat(c.again)
+			grown := resident(t) - before
+			t.Logf("%d %s: %+.1f MB on %.0f MB", c.again, c.what, grown, before)
+			if grown > c.most {
+				t.Errorf("%d %s: resident memory grew by %.1f MB, want at most %.0f", c.again, c.what, grown, c.most)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -97,7 +98,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		d := pcltest.Blobs(6, 60, 20)
 		l := smallLearner(t, b, "emgd-gmc", Options{})
 		if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
-			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
+			t.Fatalf("a step without streams: %v, want ErrNoStream", expect.Text(err))
 		}
 		must.Do(t, l.Precompile(4))
 		compiled := l.network.programs.Compilations()

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -26,7 +28,7 @@ func refused(t *testing.T, err error, want string) {
 	if err == nil {
 		t.Errorf("no error; want %q", want)
 	} else if !strings.Contains(err.Error(), want) {
-		t.Errorf("error %q; want %q", err, want)
+		t.Errorf("error %q; want %q", expect.Text(err), want)
 	}
 }
 
@@ -47,16 +49,18 @@ func TestLoadTakesBudget(t *testing.T) {
 	playOut(t, l)
 	state := must.Get(l.State())(t)
 	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
-		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: "per_class", Budget: budget}})
-		must.Do(t, next.Restore(state, nil))
-		if n := perClass(next); n[0] != old || n[1] != old {
-			t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
-		}
-		attach(t, next, blobTask(t, d, 2, 2, 3))
-		playOut(t, next)
-		if n := perClass(next); n[2] != budget || n[3] != budget {
-			t.Errorf("with a budget of %d, a new task leaves %v", budget, n)
-		}
+		t.Run(fmt.Sprint(budget), func(t *testing.T) {
+			next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: "per_class", Budget: budget}})
+			must.Do(t, next.Restore(state, nil))
+			if n := perClass(next); n[0] != old || n[1] != old {
+				t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
+			}
+			attach(t, next, blobTask(t, d, 2, 2, 3))
+			playOut(t, next)
+			if n := perClass(next); n[2] != budget || n[3] != budget {
+				t.Errorf("with a budget of %d, a new task leaves %v", budget, n)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -62,10 +63,12 @@ func TestLearntAgain(t *testing.T) {
 	batch := runningTask(l, 2).current
 	must.Do(t, l.targets().set(batch, lossOf(l.method, 2)))
 	outputs := l.options.Model.Outputs()
-	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
-		if has := batch.Reference[o] != rehearsal.NoReference; has != want {
-			t.Errorf("output %d of %d has the old model's score: %t", o, outputs, has)
-		}
+	for o, want := range []bool{true, false, false} {
+		t.Run(fmt.Sprint(want), func(t *testing.T) { // of the classes 0, 1 and 2
+			if has := batch.Reference[o] != rehearsal.NoReference; has != want {
+				t.Errorf("output %d of %d has the old model's score: %t", o, outputs, has)
+			}
+		})
 	}
 }
 
@@ -73,17 +76,19 @@ func TestLearntAgain(t *testing.T) {
 func TestTeacherOfAdopted(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"icarl", "avggrad+lwf", "avggrad"} {
-		old := smallLearner(t, b, name, Options{Increment: "class"})
-		attach(t, old, blobTask(t, d, 1, 0, 1))
-		playOut(t, old)
-		l := smallLearner(t, b, name, Options{Increment: "class"})
-		for range 2 { // also where the learner has the tasks already
-			must.Do(t, l.SetNetwork(must.Get(old.Network())(t)))
-		}
-		if has := l.network.auxiliary.remembered != nil; has != (name != "avggrad") {
-			t.Errorf("%s: there is an old model: %t", name, has)
-		}
-		attach(t, l, blobTask(t, d, 2, 2, 3))
-		must.Get(l.Step())(t)
+		t.Run(name, func(t *testing.T) {
+			old := smallLearner(t, b, name, Options{Increment: "class"})
+			attach(t, old, blobTask(t, d, 1, 0, 1))
+			playOut(t, old)
+			l := smallLearner(t, b, name, Options{Increment: "class"})
+			for range 2 { // also where the learner has the tasks already
+				must.Do(t, l.SetNetwork(must.Get(old.Network())(t)))
+			}
+			if has := l.network.auxiliary.remembered != nil; has != (name != "avggrad") {
+				t.Errorf("there is an old model: %t", has)
+			}
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+			must.Get(l.Step())(t)
+		})
 	}
 }

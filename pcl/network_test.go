@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -39,13 +40,17 @@ func TestNetworkBegin(t *testing.T) {
 func TestNetworkPoints(t *testing.T) {
 	n := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Model: normalised(t)}).network
 	for _, p := range []rehearsal.Point{rehearsal.Current, rehearsal.Remembered} {
-		if n.point(p) != n.theta {
-			t.Errorf("point %d is not θ", p)
-		}
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			if n.point(p) != n.theta {
+				t.Errorf("point %d is not θ", p)
+			}
+		})
 	}
 	for _, p := range []rehearsal.Point{rehearsal.Virtual, rehearsal.Retrained} {
-		err := guarded("the method", func() error { n.point(p); return nil })
-		refused(t, err, "that it has not made")
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			err := guarded("the method", func() error { n.point(p); return nil })
+			refused(t, err, "that it has not made")
+		})
 	}
 	theta, statistics := n.layout().Init(seed.New(1, "test").Rand)
 	must.Do(t, n.auxiliary.restart(n.options.Backend, theta, statistics))

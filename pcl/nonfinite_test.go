@@ -83,9 +83,16 @@ func TestSpoiltMemory(t *testing.T) {
 			leftOut := 0
 			for r, err := l.Step(); err == nil; r, err = l.Step() {
 				leftOut += r.LeftOut[1]
-				if len(r.Skipped) > 0 || r.Rejected || len(r.LeftOut) > 1 || !slices.ContainsFunc(r.IDs, func(id int) bool {
+				switch {
+				case len(r.Skipped) > 0:
+					t.Fatalf("len(r.Skipped) is %d; want at most 0", len(r.Skipped))
+				case r.Rejected:
+					t.Fatal("r.Rejected is true")
+				case len(r.LeftOut) > 1:
+					t.Fatalf("len(r.LeftOut) is %d; want at most 1", len(r.LeftOut))
+				case !slices.ContainsFunc(r.IDs, func(id int) bool {
 					return id <= method.MemoryID
-				}) {
+				}):
 					t.Fatalf("step %d has the rows %v of %v samples; it leaves out the rows %v, and samples of %v",
 						r.Step, r.IDs, r.N, r.Skipped, r.LeftOut)
 				}

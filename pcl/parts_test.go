@@ -78,14 +78,16 @@ func TestPartsThatDoNothing(t *testing.T) {
 		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: "per_sample", MaxDrift: 0.1, Direction: "literal"}, always, 0},
 		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Eta: 0.01}, firstEnd, 0},
 	} {
-		plain := trajectory(t, b, c.rule, nil, Options{Increment: c.increment})
-		for step, theta := range trajectory(t, b, c.with, c.params, Options{Increment: c.increment, Edit: c.edit}) {
-			same := slices.EqualFunc(theta, plain[step], func(x, y float32) bool { return max(x-y, y-x) <= c.rounding })
-			if step != c.until && same != (step < c.until) {
-				t.Errorf("%s %v %+v, %s-incremental, step %d: equal to %s: %t",
-					c.with, c.params, c.edit, c.increment, step, c.rule, same)
+		t.Run(c.rule, func(t *testing.T) {
+			plain := trajectory(t, b, c.rule, nil, Options{Increment: c.increment})
+			for step, theta := range trajectory(t, b, c.with, c.params, Options{Increment: c.increment, Edit: c.edit}) {
+				same := slices.EqualFunc(theta, plain[step], func(x, y float32) bool { return max(x-y, y-x) <= c.rounding })
+				if step != c.until && same != (step < c.until) {
+					t.Errorf("%s %v %+v, %s-incremental, step %d: equal to %s: %t",
+						c.with, c.params, c.edit, c.increment, step, c.rule, same)
+				}
 			}
-		}
+		})
 	}
 }
 

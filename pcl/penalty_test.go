@@ -72,7 +72,9 @@ func TestPenaltyRow(t *testing.T) {
 	m := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []string{"task", "class"} {
-		penaltyRow(t, b, m, increment)
+		t.Run(increment, func(t *testing.T) {
+			penaltyRow(t, b, m, increment)
+		})
 	}
 }
 
@@ -266,19 +268,21 @@ func (l *learning) Consolidate(_ rehearsal.PenaltyContext, _ int, samples []memo
 func TestConsolidatedSamples(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(2, 40, 4)
 	for _, budget := range []int{0, 2, 30} {
-		for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
-			m := &learning{still: still{newMethod(t, name, nil)}}
-			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: "per_class", Budget: budget}})
-			attach(t, l, blobTask(t, d, 1, 0, 1))
-			playOut(t, l)
-			of := map[int]int{}
-			for _, it := range m.given[0] {
-				of[it.Class]++
+		t.Run(fmt.Sprint(budget), func(t *testing.T) {
+			for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
+				m := &learning{still: still{newMethod(t, name, nil)}}
+				l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: "per_class", Budget: budget}})
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				playOut(t, l)
+				of := map[int]int{}
+				for _, it := range m.given[0] {
+					of[it.Class]++
+				}
+				at := fmt.Sprintf("%s, budget %d: ", name, budget)
+				pcltest.Equal(t, at+"calls", len(m.given), 1)
+				pcltest.Equal(t, at+"samples of each class", of, map[int]int{0: 5, 1: 5})
 			}
-			at := fmt.Sprintf("%s, budget %d: ", name, budget)
-			pcltest.Equal(t, at+"calls", len(m.given), 1)
-			pcltest.Equal(t, at+"samples of each class", of, map[int]int{0: 5, 1: 5})
-		}
+		})
 	}
 }
 
@@ -286,21 +290,23 @@ func TestConsolidatedSamples(t *testing.T) {
 // were before, and holds them as firmly.
 func TestPenaltyOfGivenParameters(t *testing.T) {
 	for _, name := range []string{"avggrad+ewc", "avggrad+si"} {
-		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
-		must.Get(l.Step())(t) // on the way to a next end
-		theta := must.Get(l.Parameters())(t)
-		for i := range theta {
-			theta[i] += 0.5
-		}
-		must.Do(t, l.exchange(theta, nil))
-		for step := range 2 {
-			r := must.Get(l.Step())(t)
-			at := slices.Index(r.IDs, rehearsal.PenaltyID)
-			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
-				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later",
-					name, step, r.IDs, r.Losses)
+		t.Run(name, func(t *testing.T) {
+			l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
+			must.Get(l.Step())(t) // on the way to a next end
+			theta := must.Get(l.Parameters())(t)
+			for i := range theta {
+				theta[i] += 0.5
 			}
-		}
+			must.Do(t, l.exchange(theta, nil))
+			for step := range 2 {
+				r := must.Get(l.Step())(t)
+				at := slices.Index(r.IDs, rehearsal.PenaltyID)
+				if at < 0 || (r.Losses[at] == 0) != (step == 0) {
+					t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later",
+						name, step, r.IDs, r.Losses)
+				}
+			}
+		})
 	}
 }
 

@@ -36,11 +36,13 @@ func TestPreparedOnce(t *testing.T) {
 		{"after a task came", func() { attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 2, 2, 3)) }, 3},
 		{"once more", func() {}, 3},
 	} {
-		c.change()
-		must.Get(l.Evaluate(1))(t)
-		if m.times != c.want {
-			t.Errorf("%s: prepared %d times; want %d", c.what, m.times, c.want)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			c.change()
+			must.Get(l.Evaluate(1))(t)
+			if m.times != c.want {
+				t.Errorf("prepared %d times; want %d", m.times, c.want)
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -160,9 +161,7 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		p.Close()
 		for what, err := range map[string]error{"Predict": second(l.Predict(x)), "Snapshot": second(l.Snapshot()),
 			"of a predictor": second(p.Predict(x))} {
-			if !errors.Is(err, ErrClosed) {
-				t.Errorf("%s after Close: %v", what, err)
-			}
+			expect.Refusal(t, fmt.Sprintf("%s after Close", what), err, ErrClosed)
 		}
 		if n := programs.held.Load(); n != 0 {
 			t.Errorf("the programs are still held by %d", n)

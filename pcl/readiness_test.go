@@ -2,11 +2,11 @@ package pcl
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -38,9 +38,7 @@ func TestWaitFor(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := wait(ctx, next, false); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v; want that of the context", err)
-		}
+		expect.Refusal(t, "wait", wait(ctx, next, false), context.DeadlineExceeded)
 		go r.notify()
 		must.Do(t, wait(t.Context(), next, false))
 	})

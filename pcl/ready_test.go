@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -74,7 +75,7 @@ func TestNotReady(t *testing.T) {
 	before := must.Get(l.Parameters())(t)
 	for range 2 {
 		if _, err := l.Step(); !errors.Is(err, ErrIdle) {
-			t.Fatalf("a step without samples: %v", err)
+			t.Fatalf("a step without samples: %v", expect.Text(err))
 		}
 	}
 	if l.Steps() != 0 || !slices.Equal(must.Get(l.Parameters())(t), before) {
@@ -88,7 +89,7 @@ func TestNotReady(t *testing.T) {
 		}
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrIdle) {
-		t.Fatalf("a step without samples: error %v; want ErrIdle", err)
+		t.Fatalf("a step without samples: error %v; want ErrIdle", expect.Text(err))
 	}
 	pcltest.Equal(t, "running", l.Running(), []int{1, 2})
 	two.End()
@@ -102,7 +103,7 @@ func TestNotReady(t *testing.T) {
 	pcltest.Equal(t, "ended", r.Ended, []int{1})
 	pcltest.Equal(t, "rows", r.IDs, []int{0, 1})
 	if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 }
 
@@ -147,7 +148,7 @@ func TestWait(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
 	if _, err := stepOnce(t.Context(), l); !errors.Is(err, ErrNoStream) {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
 	one.AtLeast(2) // one step takes all that is pushed
@@ -156,10 +157,10 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := stepOnce(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	if _, err := stepOnce(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	made := make(chan *StepReport, 2)
 	go func() {
@@ -182,9 +183,7 @@ func TestWait(t *testing.T) {
 	go func() { _, err := stepOnce(context.Background(), l); done <- err }()
 	time.Sleep(5 * time.Millisecond)
 	l.Close()
-	if err := <-done; !errors.Is(err, ErrClosed) {
-		t.Errorf("closed while it waited: %v", err)
-	}
+	expect.Refusal(t, "closed while it waited", <-done, ErrClosed)
 }
 
 // TestPause: a paused task takes part in no step and keeps what was fetched, also in a checkpoint;
@@ -204,7 +203,7 @@ func TestPause(t *testing.T) {
 		}
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrIdle) {
-		t.Fatalf("only a paused task is left: %v", err)
+		t.Fatalf("only a paused task is left: %v", expect.Text(err))
 	}
 	must.Do(t, again.Restore(must.Get(l.State())(t), pairs(t, d)))
 	for _, l := range []*Learner{l, again} {
@@ -224,28 +223,30 @@ func TestPause(t *testing.T) {
 func TestReattach(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 8, 4)
 	for _, name := range []string{"emgd-gmc", "icarl", "gss", "avggrad+lwf+ewc", "moco", "uw", "emgd-gmc+per-task"} {
-		for _, increment := range []string{"task", "class"} {
-			l := smallLearner(t, b, name, Options{Increment: increment})
-			attach(t, l, blobTask(t, d, 1, 0, 1))
-			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1)), "has not ended") // it has not ended
-			playOut(t, l)
-			attach(t, l, blobTask(t, d, 2, 2, 3))
-			refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2)), "not [0 2]") // other classes
-			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)), "there is no task 3")
-			used := l.tasks.registry.used
-			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
-			if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
-				t.Errorf("%s: rows %v", name, r.IDs)
+		t.Run(name, func(t *testing.T) {
+			for _, increment := range []string{"task", "class"} {
+				l := smallLearner(t, b, name, Options{Increment: increment})
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 1)), "has not ended") // it has not ended
+				playOut(t, l)
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+				refused(t, l.Reattach(1, blobTask(t, d, 1, 0, 2)), "not [0 2]") // other classes
+				refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)), "there is no task 3")
+				used := l.tasks.registry.used
+				must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
+				if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+					t.Errorf("rows %v", r.IDs)
+				}
+				playOut(t, l)
+				at := fmt.Sprintf("%s, %s-incremental: ", name, increment)
+				pcltest.Equal(t, at+"outputs", l.tasks.registry.used, used)
+				pcltest.Equal(t, at+"last id", l.LastID(), 2)
+				if n := l.Memory().Len(); n > 12 {
+					t.Errorf("%s%d samples in the memory; want at most 12", at, n)
+				}
+				must.Get(l.Evaluate(1))(t)
 			}
-			playOut(t, l)
-			at := fmt.Sprintf("%s, %s-incremental: ", name, increment)
-			pcltest.Equal(t, at+"outputs", l.tasks.registry.used, used)
-			pcltest.Equal(t, at+"last id", l.LastID(), 2)
-			if n := l.Memory().Len(); n > 12 {
-				t.Errorf("%s%d samples in the memory; want at most 12", at, n)
-			}
-			must.Get(l.Evaluate(1))(t)
-		}
+		})
 	}
 }
 

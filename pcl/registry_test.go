@@ -23,56 +23,57 @@ func runningTask(l *Learner, id int) *attached {
 func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
-		l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
-			Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 4}})
-		push := newPush(t, 0, 1)
-		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
-		x := make([]float32, 2*l.options.Model.Inputs())
-		jobs := map[string]func(){
-			"a step": func() {
-				must.Get(push.Push(context.Background(), x, 0, 1))(t)
-				must.Get(l.Step())(t)
-			},
-			"a snapshot": func() {
-				p := must.Get(l.Snapshot())(t)
-				must.Get(p.Predict(x))(t)
-				p.Close()
-			},
-			"coming and going": func() {
-				must.Do(t, l.Reattach(1, Task{Stream: newPush(t, 0, 1)}))
-				must.Do(t, l.Detach(1, true))
-				come(t, l)
-			},
-			"a pause": func() {
-				must.Do(t, l.Pause(id))
-				pcltest.Equal(t, "running while paused", len(l.Running()), 0)
-				must.Do(t, l.Resume(id))
-				pcltest.Equal(t, "classes", l.Classes(), []int{0, 1})
-			},
-		}
-		jobs["a step"]()
-		must.Do(t, l.Detach(id, true))
-		push = newPush(t, 0, 1)
-		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
-		before := map[string]time.Duration{}
-		for what, job := range jobs {
-			before[what] = fastest(job)
-		}
-		for range history {
-			come(t, l)
-		}
-		for what, job := range jobs {
-			if after := fastest(job); after > most*before[what]+20*time.Microsecond {
-				t.Errorf("%s: %s takes %v after %d tasks have ended, and %v before",
-					name, what, after, history, before[what])
+		t.Run(name, func(t *testing.T) {
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), name,
+				Options{Increment: "class", Memory: memory.Config{Policy: "per_class", Budget: 4}})
+			push := newPush(t, 0, 1)
+			id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
+			x := make([]float32, 2*l.options.Model.Inputs())
+			jobs := map[string]func(){
+				"a step": func() {
+					must.Get(push.Push(context.Background(), x, 0, 1))(t)
+					must.Get(l.Step())(t)
+				},
+				"a snapshot": func() {
+					p := must.Get(l.Snapshot())(t)
+					must.Get(p.Predict(x))(t)
+					p.Close()
+				},
+				"coming and going": func() {
+					must.Do(t, l.Reattach(1, Task{Stream: newPush(t, 0, 1)}))
+					must.Do(t, l.Detach(1, true))
+					come(t, l)
+				},
+				"a pause": func() {
+					must.Do(t, l.Pause(id))
+					pcltest.Equal(t, "running while paused", len(l.Running()), 0)
+					must.Do(t, l.Resume(id))
+					pcltest.Equal(t, "classes", l.Classes(), []int{0, 1})
+				},
 			}
-		}
-		tasks := l.Tasks()
-		if len(tasks) < history {
-			t.Errorf("%s: %d tasks; want at least %d", name, len(tasks), history)
-		}
-		pcltest.Equal(t, name+": the last task has ended", tasks[len(tasks)-1].Ended, true)
-		pcltest.Equal(t, name+": the running task has ended", tasks[id-1].Ended, false)
+			jobs["a step"]()
+			must.Do(t, l.Detach(id, true))
+			push = newPush(t, 0, 1)
+			id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
+			before := map[string]time.Duration{}
+			for what, job := range jobs {
+				before[what] = fastest(job)
+			}
+			for range history {
+				come(t, l)
+			}
+			for what, job := range jobs {
+				if after := fastest(job); after > most*before[what]+20*time.Microsecond {
+					t.Errorf("%s takes %v after %d tasks have ended, and %v before", what, after, history, before[what])
+				}
+			}
+			tasks := l.Tasks()
+			if len(tasks) < history {
+				t.Errorf("%d tasks; want at least %d", len(tasks), history)
+			}
+			pcltest.Equal(t, name+": the last task has ended", tasks[len(tasks)-1].Ended, true)
+			pcltest.Equal(t, name+": the running task has ended", tasks[id-1].Ended, false)
+		})
 	}
 }
 

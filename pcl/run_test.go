@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -85,7 +86,7 @@ func TestRun(t *testing.T) {
 	must(l.Attach(streamed(1, dots{0, 1})))
 	must(l.Attach(streamed(2, dots{2, 3})))
 	if err := l.Run(t.Context(), h); !errors.Is(err, stop) {
-		t.Fatalf("error %v; want that of the hook", err)
+		t.Fatalf("error %v; want that of the hook", expect.Text(err))
 	}
 	pcltest.Equal(t, "steps, of the learner and its last snapshot", []int{l.Steps(), last.Steps()}, []int{5, 5})
 	check(l.Run(t.Context(), h))
@@ -103,32 +104,32 @@ func TestRun(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	h.WaitForTasks, h.Snapshot = true, func(*pcl.Predictor) { cancel() }
-	if err := l.Run(ctx, h); !errors.Is(err, context.Canceled) {
-		t.Errorf("a run that stays: %v", err)
-	}
+	expect.Refusal(t, "a run that stays", l.Run(ctx, h), context.Canceled)
 }
 
 // TestRunSaves: a save that fails ends a run unless somebody is told of it, and is tried again.
 func TestRunSaves(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, told := range []bool{false, true} {
-		l, tries, failed := open(t, pcl.Options{}), 0, 0
-		must(l.Attach(streamed(1, dots{0, 1})))
-		h := pcl.Hooks{SaveEvery: time.Nanosecond, Save: func() error {
-			if tries++; tries < 3 {
-				return full
+		t.Run(fmt.Sprint(told), func(t *testing.T) {
+			l, tries, failed := open(t, pcl.Options{}), 0, 0
+			must(l.Attach(streamed(1, dots{0, 1})))
+			h := pcl.Hooks{SaveEvery: time.Nanosecond, Save: func() error {
+				if tries++; tries < 3 {
+					return full
+				}
+				return nil
+			}}
+			if told {
+				h.SaveFailed = func(err error) { failed++ }
 			}
-			return nil
-		}}
-		if told {
-			h.SaveFailed = func(err error) { failed++ }
-		}
-		err := l.Run(t.Context(), h)
-		pcltest.Equal(t, fmt.Sprintf("told: %t: the run ends with the error of the save", told), errors.Is(err, full), !told)
-		if told {
-			pcltest.Equal(t, "times that a save failed", failed, 2)
-			pcltest.Equal(t, "steps", l.Steps(), 20)
-		}
+			err := l.Run(t.Context(), h)
+			pcltest.Equal(t, fmt.Sprintf("told: %t: the run ends with the error of the save", told), errors.Is(err, full), !told)
+			if told {
+				pcltest.Equal(t, "times that a save failed", failed, 2)
+				pcltest.Equal(t, "steps", l.Steps(), 20)
+			}
+		})
 	}
 }
 
@@ -138,7 +139,7 @@ func TestRunNamesStreams(t *testing.T) {
 	must(l.Attach(pcl.Task{Name: "door", Classes: []int{0, 1}, Stream: &camera{of: dots{0, 1}}}))
 	failed := new(pcl.StreamError)
 	if err := l.Run(t.Context(), pcl.Hooks{}); !errors.As(err, &failed) {
-		t.Fatalf("error %v; want a StreamError", err)
+		t.Fatalf("error %v; want a StreamError", expect.Text(err))
 	}
 	pcltest.Equal(t, "name in the error", failed.Name, "door")
 	check(l.Run(t.Context(), pcl.Hooks{}))
@@ -166,10 +167,15 @@ func TestBesideRun(t *testing.T) {
 				err = errors.Join(err, predicted, l.DetachContext(ctx, id, true))
 				state, read := pcl.LoadState(path)
 				saved, _ := state.Tasks()
-				if at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool {
+				switch at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool {
 					return t.ID == id
-				}); at < 0 || saved[at].Ended || saved[at].Name != fmt.Sprint(w, i) {
-					t.Errorf("task %d is not in the file: %+v", id, saved)
+				}); {
+				case at < 0:
+					t.Errorf("task %d is not in the file: at is %d; want at least 0", id, at)
+				case saved[at].Ended:
+					t.Errorf("task %d is not in the file: saved[at].Ended is true", id)
+				case saved[at].Name != fmt.Sprint(w, i):
+					t.Errorf("task %d is not in the file: saved[at].Name is %q; want %q", id, saved[at].Name, fmt.Sprint(w, i))
 				}
 				if err = errors.Join(err, read); err != nil {
 					t.Error(err)
@@ -180,9 +186,7 @@ func TestBesideRun(t *testing.T) {
 	}
 	all.Wait()
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	expect.Refusal(t, "a cancelled run", <-ended, context.Canceled)
 	gone := 0
 	for _, task := range l.Tasks() {
 		if task.Ended {
@@ -237,9 +241,7 @@ func TestQueue(t *testing.T) {
 	defer cancel()
 	_, err := l.AttachContext(ctx, streamed(2, dots{2, 3}))
 	for _, err := range []error{err, l.DetachContext(ctx, 1, true), l.SaveContext(ctx, "never"), l.Run(ctx, pcl.Hooks{})} {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		expect.Refusal(t, "a call without time", err, context.DeadlineExceeded)
 	}
 	var order []int
 	var all sync.WaitGroup

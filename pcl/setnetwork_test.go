@@ -37,13 +37,15 @@ func TestHugeModelOfSmallFile(t *testing.T) {
 		"mlp-999999-[999999]-9":                           "tensor dense1/weights of the model is missing",
 		"resnet18-99998x99998x99999-99999-999999999":      "a ResNet-18 for images of 1e+15 values; at most",
 	} {
-		n := &Network{
-			Model: key, Increment: "task", Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
-			Tensors: []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}},
-		}
-		path := filepath.Join(t.TempDir(), "net.safetensors")
-		must.Do(t, n.Save(path))
-		refused(t, second(LoadPredictor(b, path)), want)
-		refused(t, n.SaveONNX(filepath.Join(t.TempDir(), "net.onnx"), nil), want)
+		t.Run(key, func(t *testing.T) {
+			n := &Network{
+				Model: key, Increment: "task", Image: Image{1, 1, 1}, Tasks: []TaskInfo{{ID: 1, Classes: []int{0}}},
+				Tensors: []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}},
+			}
+			path := filepath.Join(t.TempDir(), "net.safetensors")
+			must.Do(t, n.Save(path))
+			refused(t, second(LoadPredictor(b, path)), want)
+			refused(t, n.SaveONNX(filepath.Join(t.TempDir(), "net.onnx"), nil), want)
+		})
 	}
 }

@@ -33,16 +33,18 @@ func TestTasks(t *testing.T) {
 		{"the second ends", func() { all.end(second) }, nil, []int{1, 2}, []int{0, 1, 2}},
 		{"the first comes back", func() { all.countEnded(1, -1); all.start(first) }, []int{1}, []int{2}, []int{1, 2}},
 	} {
-		c.change()
-		if got := all.running.ids(); !slices.Equal(got, c.running) {
-			t.Errorf("%s: running %v; want %v", c.what, got, c.running)
-		}
-		if got := all.endedIDs(); !slices.Equal(got, c.ended) {
-			t.Errorf("%s: ended %v; want %v", c.what, got, c.ended)
-		}
-		if got := slices.Sorted(slices.Values(all.endedOutputs())); !slices.Equal(got, c.outputs) {
-			t.Errorf("%s: outputs of ended tasks %v; want %v", c.what, got, c.outputs)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			c.change()
+			if got := all.running.ids(); !slices.Equal(got, c.running) {
+				t.Errorf("running %v; want %v", got, c.running)
+			}
+			if got := all.endedIDs(); !slices.Equal(got, c.ended) {
+				t.Errorf("ended %v; want %v", got, c.ended)
+			}
+			if got := slices.Sorted(slices.Values(all.endedOutputs())); !slices.Equal(got, c.outputs) {
+				t.Errorf("outputs of ended tasks %v; want %v", got, c.outputs)
+			}
+		})
 	}
 }
 

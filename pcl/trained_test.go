@@ -67,7 +67,10 @@ func TestTrainedRoundTrip(t *testing.T) {
 			got := must.Get(p.PredictTask(1, x))(t)
 			for i := range want {
 				for k := range want[i].Probabilities {
-					if got[i].Class != want[i].Class || math.Abs(got[i].Probabilities[k]-want[i].Probabilities[k]) > 1e-6 {
+					switch {
+					case got[i].Class != want[i].Class:
+						t.Fatalf("got[i].Class is %d; want %d", got[i].Class, want[i].Class)
+					case math.Abs(got[i].Probabilities[k]-want[i].Probabilities[k]) > 1e-6:
 						t.Fatalf("sample %d is predicted as %+v, want %+v", i, got[i], want[i])
 					}
 				}

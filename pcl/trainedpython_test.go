@@ -26,7 +26,9 @@ func TestDocumentedPython(t *testing.T) {
 	}
 	b := pcltest.Backend(t, backend.Go)
 	for _, name := range []string{"avggrad", "emgd"} {
-		documentedPython(t, b, bin, blocks, name)
+		t.Run(name, func(t *testing.T) {
+			documentedPython(t, b, bin, blocks, name)
+		})
 	}
 }
 

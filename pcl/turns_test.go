@@ -3,8 +3,10 @@ package pcl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -15,21 +17,19 @@ func TestTurns(t *testing.T) {
 	must.Do(t, turns.enter(t.Context()))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := turns.enter(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that gave up: error %v; want context.Canceled", err)
-	}
+	expect.Refusal(t, "a caller that gave up", turns.enter(ended), context.Canceled)
 	turns.leave()
 	must.Do(t, turns.enter(t.Context()))
 	turns.leave()
 	for i, want := range []bool{true, false} {
-		if first := turns.close(); first != want {
-			t.Errorf("close %d says that it is the first: %t", i, first)
-		}
-		turns.leave()
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if first := turns.close(); first != want {
+				t.Errorf("close %d says that it is the first: %t", i, first)
+			}
+			turns.leave()
+		})
 	}
-	if err := turns.enter(t.Context()); !errors.Is(err, ErrClosed) {
-		t.Errorf("a call after close: error %v; want ErrClosed", err)
-	}
+	expect.Refusal(t, "a call after close", turns.enter(t.Context()), ErrClosed)
 }
 
 // TestAttempt: a change that fails or panics stops the learner, and one that succeeds lets it go

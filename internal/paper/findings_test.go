@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -33,14 +34,17 @@ func TestPartsOfAGrid(t *testing.T) {
 	f := found(t, append(first, second...))
 	for i, e := range f.Grids[0].Columns[0].Entries {
 		want := found(t, whole).Grids[0].Columns[0].Entries[i]
-		if !e.Complete() || e.A != want.A {
-			t.Errorf("%s: %d runs, %+v; want %+v", e.Name, e.Done, e.A, want.A)
+		switch {
+		case !e.Complete():
+			t.Errorf("%s: e.Complete() is false", e.Name)
+		case e.A != want.A:
+			t.Errorf("%s: e.A is %v; want %v", e.Name, e.A, want.A)
 		}
 	}
 	other := stored()
 	other[4].Run.ModelSHA256 = "another"
 	if _, err := New(append(whole, other...)); err == nil {
-		t.Errorf("two results of a run: %v", err)
+		t.Errorf("two results of a run: %v", expect.Text(err))
 	}
 }
 
@@ -62,11 +66,13 @@ func TestRank(t *testing.T) {
 		"few in common": {append(table(methods[:2], 3).Rows(), table(methods[2:], 1).Rows()...), []float64{1, 2, 3}},
 		"one":           {table(methods[:1], 3).Rows(), []float64{0}},
 	} {
-		for i, e := range found(t, c.all).Grids[0].Columns[0].Entries {
-			if e.Rank != c.want[i] {
-				t.Errorf("%s: %s has the rank %g, want %g", name, e.Name, e.Rank, c.want[i])
+		t.Run(name, func(t *testing.T) {
+			for i, e := range found(t, c.all).Grids[0].Columns[0].Entries {
+				if e.Rank != c.want[i] {
+					t.Errorf("%s has the rank %g, want %g", e.Name, e.Rank, c.want[i])
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -79,8 +85,11 @@ func TestForeignSeed(t *testing.T) {
 	c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
 	alone, both := compare(want.Entries[0], want.Entries[1], results.FinalAccuracy),
 		compare(c.Entries[0], c.Entries[1], results.FinalAccuracy)
-	if both.Pairs != 9 || both.Contrast != alone.Contrast {
-		t.Errorf("%+v, want %+v", both, alone)
+	switch {
+	case both.Pairs != 9:
+		t.Errorf("both.Pairs is %d; want 9", both.Pairs)
+	case both.Contrast != alone.Contrast:
+		t.Errorf("both.Contrast is %+v; want %+v", both.Contrast, alone.Contrast)
 	}
 }
 
@@ -91,8 +100,13 @@ func TestOwnForeignSeed(t *testing.T) {
 	one := *all[0]
 	one.Seed, one.Cell = 7, "another"
 	c := found(t, append(all, &one)).Grids[0].Columns[0]
-	if e := c.Entries[0]; math.IsNaN(e.A.Mean) || !math.IsNaN(e.A.StdSeeds) || !math.IsNaN(e.A.StdRuns) {
-		t.Errorf("%s has the mean %+v", e.Name, e.A)
+	switch e := c.Entries[0]; {
+	case math.IsNaN(e.A.Mean):
+		t.Error("math.IsNaN(e.A.Mean) is true")
+	case !math.IsNaN(e.A.StdSeeds):
+		t.Error("math.IsNaN(e.A.StdSeeds) is false")
+	case !math.IsNaN(e.A.StdRuns):
+		t.Error("math.IsNaN(e.A.StdRuns) is false")
 	}
 	if e := c.Entries[1]; !(e.A.StdSeeds > 0) {
 		t.Errorf("%s has the mean %+v", e.Name, e.A)
@@ -111,9 +125,11 @@ func TestSharedSeeds(t *testing.T) {
 		}
 	}
 	c := found(t, append(all, fewer.Rows()...)).Grids[0].Columns[0]
-	if both := compare(c.Entries[0], c.Entries[1], results.FinalAccuracy); both.Pairs != 9 ||
-		math.Abs(both.Difference-3) > .5 {
-		t.Errorf("%+v", both)
+	switch both := compare(c.Entries[0], c.Entries[1], results.FinalAccuracy); {
+	case both.Pairs != 9:
+		t.Errorf("both.Pairs is %d; want 9", both.Pairs)
+	case math.Abs(both.Difference-3) > .5:
+		t.Errorf("math.Abs(both.Difference-3) is %g; want at most .5", math.Abs(both.Difference-3))
 	}
 	if shared := rows.Situations(results.FinalAccuracy, c.Entries...); len(shared) != 9 ||
 		slices.Min(shared[0].Means) < 0 {
@@ -134,32 +150,65 @@ func TestSummaries(t *testing.T) {
 	f := found(t, append(all, all[0]))
 	c := f.Grids[0].Columns[0]
 	avg, mgda := c.Entries[0], c.Entries[1]
-	if avg.A.Mean != 11 || math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)) > 1e-12 || avg.Done != 9 {
-		t.Errorf("AvgGrad: %+v, %d runs", avg.A, avg.Done)
+	switch {
+	case avg.A.Mean != 11:
+		t.Errorf("AvgGrad: avg.A.Mean is %g; want 11", avg.A.Mean)
+	case math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)) > 1e-12:
+		t.Errorf("AvgGrad: math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)) is %g; want at most 1e-12",
+			math.Abs(avg.A.StdSeeds-math.Sqrt(200.0/3)))
+	case avg.Done != 9:
+		t.Errorf("AvgGrad: avg.Done is %d; want 9", avg.Done)
 	}
-	if a, f := Numbers(avg); a.Mean != 43.823 || f.Mean != -44.484 {
-		t.Errorf("the paper's AvgGrad: %+v, %+v", a, f)
+	switch a, f := Numbers(avg); {
+	case a.Mean != 43.823:
+		t.Errorf("the paper's AvgGrad: a.Mean is %g; want 43.823", a.Mean)
+	case f.Mean != -44.484:
+		t.Errorf("the paper's AvgGrad: f.Mean is %g; want -44.484", f.Mean)
 	}
-	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark != "8 of 9, 1 failed, 1 diverged" ||
-		!math.IsNaN(mgda.A.StdSeeds) || mgda.Rank != 0 {
-		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark)
+	switch {
+	case mgda.Complete():
+		t.Error("MGDA: mgda.Complete() is true")
+	case mgda.Failed != 1:
+		t.Errorf("MGDA: mgda.Failed is %d; want 1", mgda.Failed)
+	case mgda.Diverged != 1:
+		t.Errorf("MGDA: mgda.Diverged is %d; want 1", mgda.Diverged)
+	case mgda.Remark != "8 of 9, 1 failed, 1 diverged":
+		t.Errorf("MGDA: mgda.Remark is %q; want %q", mgda.Remark, "8 of 9, 1 failed, 1 diverged")
+	case !math.IsNaN(mgda.A.StdSeeds):
+		t.Error("MGDA: math.IsNaN(mgda.A.StdSeeds) is false")
+	case mgda.Rank != 0:
+		t.Errorf("MGDA: mgda.Rank is %g; want 0", mgda.Rank)
 	}
 	p := f.Grids[0].Provenance()
-	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || len(p.Failures) != 1 ||
-		!strings.HasSuffix(p.Failures[0], "no room") {
-		t.Errorf("provenance: %+v", p)
+	switch {
+	case p.Cells != 18:
+		t.Errorf("provenance: p.Cells is %d; want 18", p.Cells)
+	case p.Done != 17:
+		t.Errorf("provenance: p.Done is %d; want 17", p.Done)
+	case math.Abs(p.Hours-17*3.0/3600) > 1e-12:
+		t.Errorf("provenance: math.Abs(p.Hours-17*3.0/3600) is %g; want at most 1e-12", math.Abs(p.Hours-17*3.0/3600))
+	case len(p.Failures) != 1:
+		t.Errorf("provenance: len(p.Failures) is %d; want 1", len(p.Failures))
+	case !strings.HasSuffix(p.Failures[0], "no room"):
+		t.Errorf("provenance: p.Failures[0] is %q; want %q at its end", p.Failures[0], "no room")
 	}
 	if c := Command(f.Grids[0]); c != "pcl grid run table2 --size test-split --backend xla-cpu" {
 		t.Error(c)
 	}
 	missing := f.Missing()
-	if m := missing[0]; m.Name != "Table 1" ||
-		!strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; ") {
-		t.Errorf("missing of Table 1: %+v", m)
+	switch m := missing[0]; {
+	case m.Name != "Table 1":
+		t.Errorf("missing of Table 1: m.Name is %q; want %q", m.Name, "Table 1")
+	case !strings.HasPrefix(m.Value, "There are no results on PS-EMNIST, task-incremental; "):
+		t.Errorf("missing of Table 1: m.Value is %q; want %q at its beginning", m.Value,
+			"There are no results on PS-EMNIST, task-incremental; ")
 	}
-	if m := missing[1]; m.Name != "Table 2" ||
-		!strings.HasSuffix(m.Value, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18).") {
-		t.Errorf("missing of Table 2: %+v", m)
+	switch m := missing[1]; {
+	case m.Name != "Table 2":
+		t.Errorf("missing of Table 2: m.Name is %q; want %q", m.Name, "Table 2")
+	case !strings.HasSuffix(m.Value, ". Runs are missing on PS-EMNIST, class-incremental (1 of 18)."):
+		t.Errorf("missing of Table 2: m.Value is %q; want %q at its end", m.Value,
+			". Runs are missing on PS-EMNIST, class-incremental (1 of 18).")
 	}
 }
 

@@ -65,9 +65,11 @@ func TestMarkdownOfNames(t *testing.T) {
 	g.Title = "<script>"
 	got := text(t, g.Rows())
 	for _, want := range []string{"| &lt;script> |"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the text lacks %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("the text lacks %q", want)
+			}
+		})
 	}
 }
 
@@ -112,8 +114,10 @@ func TestReproduction(t *testing.T) {
 
 func TestNotesThatCannotBeRead(t *testing.T) {
 	for _, notes := range []string{"\"Table 9\" = \"x\"\n", "Table = ["} {
-		if _, err := New(nil, noted(t, notes)); err == nil {
-			t.Errorf("%s is read", notes)
-		}
+		t.Run(notes, func(t *testing.T) {
+			if _, err := New(nil, noted(t, notes)); err == nil {
+				t.Errorf("%s is read", notes)
+			}
+		})
 	}
 }

@@ -14,23 +14,30 @@ func TestPaper(t *testing.T) {
 		"Table 1": {102, 17, 0}, "Table 2": {102, 17, 0}, "Table 3": {44, 11, 0}, "Table 4": {44, 11, 0},
 		"Table 5": {72, 12, 7}, "Table 6": {30, 10, 0},
 	} {
-		var methods []string
-		rows, none := 0, 0
-		for _, p := range inPaper() {
-			if p.table != name {
-				continue
+		t.Run(name, func(t *testing.T) {
+			var methods []string
+			rows, none := 0, 0
+			for _, p := range inPaper() {
+				if p.table != name {
+					continue
+				}
+				rows++
+				if p.number == nil {
+					none++
+				} else if p.number.Std < 0 || p.number.Mean > 100 || p.metric != "A" && p.metric != "F" {
+					t.Errorf("%+v", p)
+				}
+				methods = once(methods, p.method)
 			}
-			rows++
-			if p.number == nil {
-				none++
-			} else if p.number.Std < 0 || p.number.Mean > 100 || p.metric != "A" && p.metric != "F" {
-				t.Errorf("%s: %+v", name, p)
+			switch {
+			case rows != want.rows:
+				t.Errorf("rows is %d; want %d", rows, want.rows)
+			case len(methods) != want.methods:
+				t.Errorf("len(methods) is %d; want %d", len(methods), want.methods)
+			case none != want.none:
+				t.Errorf("none is %d; want %d", none, want.none)
 			}
-			methods = once(methods, p.method)
-		}
-		if rows != want.rows || len(methods) != want.methods || none != want.none {
-			t.Errorf("%s has %d rows of %d methods, %d of them empty; want %+v", name, rows, len(methods), none, want)
-		}
+		})
 	}
 }
 
@@ -47,10 +54,15 @@ func TestFind(t *testing.T) {
 		{"Table 6", "class", "EMGD(GS)", "Split-CIFAR-10", nil},
 		{"Table 5", "task", "GEM", "Split-Tiny-ImageNet", nil},
 	} {
-		n := find(place{c.table, c.dataset, c.increment}, c.method, results.FinalAccuracy)
-		if (n == nil) != (c.want == nil) || n != nil && *n != *c.want {
-			t.Errorf("%+v: %+v", c, n)
-		}
+		t.Run(c.table, func(t *testing.T) {
+			n := find(place{c.table, c.dataset, c.increment}, c.method, results.FinalAccuracy)
+			switch {
+			case (n == nil) != (c.want == nil):
+				t.Errorf("%+v: (n == nil) is %t; want %t", c, (n == nil), (c.want == nil))
+			case n != nil && *n != *c.want:
+				t.Errorf("%+v: %+v", c, n)
+			}
+		})
 	}
 }
 
@@ -61,8 +73,10 @@ func TestTablesIn(t *testing.T) {
 		"Table 12": nil, "Table": nil, "Tablet 1": nil,
 		"Table 4: Table 5 for 2 tasks": {"Table 4"}, "Table 3a": nil, "Table 4 for 2 tasks": {"Table 4"},
 		"Tables 1,2": {"Table 1", "Table 2"}} {
-		if got := tablesIn(text); !slices.Equal(got, want) {
-			t.Errorf("%q names %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := tablesIn(text); !slices.Equal(got, want) {
+				t.Errorf("%q names %v", text, got)
+			}
+		})
 	}
 }

@@ -58,8 +58,13 @@ func TestVerdicts(t *testing.T) {
 				{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
 			v := judged(t, c.claim, table(methods, c.labelSets).Rows())
 			p := v.Parts[0]
-			if v.Outcome != c.want || p.Outcome != c.want || !strings.Contains(p.Why, c.why) {
-				t.Errorf("%s (%s): %s", v.Outcome, v.Summary, p.Why)
+			switch {
+			case v.Outcome != c.want:
+				t.Errorf("%s (%s): v.Outcome is %q; want %q", v.Outcome, v.Summary, v.Outcome, c.want)
+			case p.Outcome != c.want:
+				t.Errorf("%s (%s): p.Outcome is %q; want %q", v.Outcome, v.Summary, p.Outcome, c.want)
+			case !strings.Contains(p.Why, c.why):
+				t.Errorf("%s (%s): p.Why is %q; want %q in it", v.Outcome, v.Summary, p.Why, c.why)
 			}
 			if math.Abs(p.Tested.Difference-(c.gmc-c.avg)) > 0.5 || p.Tested.Pairs != 3*c.labelSets {
 				t.Errorf("difference %v over %d situations", p.Tested.Difference, p.Tested.Pairs)
@@ -116,13 +121,25 @@ func TestEveryOther(t *testing.T) {
 	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
 	v := judged(t, above, table(append(others, gmc), 3).Rows())
 	p := v.Parts[0]
-	if v.Outcome != Holds || p.Rivals != 13 || p.Than != "AvgGrad" || math.Abs(p.Tested.Difference-3) > 0.5 {
-		t.Errorf("%s: %d rivals, the closest %s, %+v", v.Outcome, p.Rivals, p.Than, p.Tested)
+	switch {
+	case v.Outcome != Holds:
+		t.Errorf("%s: v.Outcome is %q; want %q", v.Outcome, v.Outcome, Holds)
+	case p.Rivals != 13:
+		t.Errorf("%s: p.Rivals is %d; want 13", v.Outcome, p.Rivals)
+	case p.Than != "AvgGrad":
+		t.Errorf("%s: p.Than is %q; want %q", v.Outcome, p.Than, "AvgGrad")
+	case math.Abs(p.Tested.Difference-3) > 0.5:
+		t.Errorf("%s: math.Abs(p.Tested.Difference-3) is %g; want at most 0.5", v.Outcome, math.Abs(p.Tested.Difference-3))
 	}
 	gmc.A = 47.5 // below three of them
 	v = judged(t, above, table(append(others, gmc), 3).Rows())
-	if p := v.Parts[0]; v.Outcome != DoesNotHold || p.Than != "AvgGrad" || p.Tested.Difference > 0 {
-		t.Errorf("%s against %s: %v", v.Outcome, p.Than, p.Tested.Difference)
+	switch p := v.Parts[0]; {
+	case v.Outcome != DoesNotHold:
+		t.Errorf("%s against %s: v.Outcome is %q; want %q", v.Outcome, p.Than, v.Outcome, DoesNotHold)
+	case p.Than != "AvgGrad":
+		t.Errorf("%s against %s: p.Than is %q; want %q", v.Outcome, p.Than, p.Than, "AvgGrad")
+	case p.Tested.Difference > 0:
+		t.Errorf("%s against %s: p.Tested.Difference is %g; want at most 0", v.Outcome, p.Than, p.Tested.Difference)
 	}
 	v = judged(t, above, table(append(others[1:], gmc), 3).Rows())
 	if p := v.Parts[0]; v.Outcome != NotTestable || p.Why != "There are no runs of AvgGrad here." {
@@ -173,9 +190,13 @@ func TestSizesOfAGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; len(v.Parts) != 1 ||
-		v.Parts[0].Column.Table.Name != large.Name || v.Outcome != Holds {
-		t.Errorf("%d parts, %s", len(v.Parts), v.Outcome)
+	switch v := found(t, append(small.Rows(), large.Rows()...)).judge(claims)[0]; {
+	case len(v.Parts) != 1:
+		t.Errorf("len(v.Parts) is %d; want 1", len(v.Parts))
+	case v.Parts[0].Column.Table.Name != large.Name:
+		t.Errorf("v.Parts[0].Column.Table.Name is %q; want %q", v.Parts[0].Column.Table.Name, large.Name)
+	case v.Outcome != Holds:
+		t.Errorf("v.Outcome is %q; want %q", v.Outcome, Holds)
 	}
 }
 
@@ -196,10 +217,17 @@ func TestFullest(t *testing.T) {
 		wide.Name: slices.Concat(few, wide.Rows()),
 		deep.Name: slices.Concat(wide.Rows(), deep.Rows()),
 	} {
-		v := judged(t, "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n", all)
-		if len(v.Parts) != 1 || v.Parts[0].Column.Table.Name != want || v.Parts[0].Tested.Pairs != 9 {
-			t.Errorf("want %s: %d parts, the first of %s", want, len(v.Parts), v.Parts[0].Column.Table.Name)
-		}
+		t.Run(want, func(t *testing.T) {
+			v := judged(t, "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n", all)
+			switch {
+			case len(v.Parts) != 1:
+				t.Errorf("want %s: len(v.Parts) is %d; want 1", want, len(v.Parts))
+			case v.Parts[0].Column.Table.Name != want:
+				t.Errorf("want %s: v.Parts[0].Column.Table.Name is %q; want %q", want, v.Parts[0].Column.Table.Name, want)
+			case v.Parts[0].Tested.Pairs != 9:
+				t.Errorf("want %s: v.Parts[0].Tested.Pairs is %d; want 9", want, v.Parts[0].Tested.Pairs)
+			}
+		})
 	}
 }
 
@@ -216,9 +244,14 @@ func TestFamilies(t *testing.T) {
 	}
 	for _, p := range alone.Parts {
 		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Method == p.Method && q.Place == p.Place })
-		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
-			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Place, p.Method,
-				p.Tested.Adjusted, i)
+		switch {
+		case i < 0:
+			t.Errorf("%s, %s: i is %d; want at least 0", p.Place, p.Method, i)
+		case both.Parts[i].Tested.Adjusted != p.Tested.Adjusted:
+			t.Errorf("%s, %s: both.Parts[i].Tested.Adjusted is %g; want %g", p.Place, p.Method, both.Parts[i].Tested.Adjusted,
+				p.Tested.Adjusted)
+		case p.Tested.Adjusted <= p.Tested.P:
+			t.Errorf("%s, %s: p.Tested.Adjusted is %g; want more than %g", p.Place, p.Method, p.Tested.Adjusted, p.Tested.P)
 		}
 	}
 }
@@ -232,8 +265,16 @@ func TestClaimsAreComplete(t *testing.T) {
 		seen[c.ID] = true
 	}
 	for _, c := range append(claims(), controls()...) {
-		if c.Text == "" || len(c.Methods) == 0 || (len(c.Tables) > 0) == (len(c.Grids) > 0) ||
-			(c.Relation == alike) != (c.Margin > 0) || (len(c.Than) > 0) == c.EveryOther && c.At == "" {
+		switch {
+		case c.Text == "":
+			t.Errorf("claim %s: c.Text is empty", c.ID)
+		case len(c.Methods) == 0:
+			t.Errorf("claim %s: len(c.Methods) is 0", c.ID)
+		case (len(c.Tables) > 0) == (len(c.Grids) > 0):
+			t.Errorf("claim %s: (len(c.Tables) > 0) and (len(c.Grids) > 0) are both %t", c.ID, (len(c.Tables) > 0))
+		case (c.Relation == alike) != (c.Margin > 0):
+			t.Errorf("claim %s: (c.Relation == alike) is %t; want %t", c.ID, (c.Relation == alike), (c.Margin > 0))
+		case (len(c.Than) > 0) == c.EveryOther && c.At == "":
 			t.Errorf("claim %s: %+v", c.ID, c)
 		}
 		for _, table := range c.Tables {
@@ -264,9 +305,13 @@ func TestExtremes(t *testing.T) {
 		if v.ID != "memory-size" {
 			continue
 		}
-		if v.Outcome != Holds || v.Parts[0].Method != "EMGD(GMC), memory.budget=1000" ||
-			v.Parts[0].Than != "EMGD(GMC), memory.budget=62" {
-			t.Errorf("%s, %+v", v.Outcome, v.Parts[0])
+		switch {
+		case v.Outcome != Holds:
+			t.Errorf("v.Outcome is %q; want %q", v.Outcome, Holds)
+		case v.Parts[0].Method != "EMGD(GMC), memory.budget=1000":
+			t.Errorf("v.Parts[0].Method is %q; want %q", v.Parts[0].Method, "EMGD(GMC), memory.budget=1000")
+		case v.Parts[0].Than != "EMGD(GMC), memory.budget=62":
+			t.Errorf("v.Parts[0].Than is %q; want %q", v.Parts[0].Than, "EMGD(GMC), memory.budget=62")
 		}
 		if len(v.Parts) != 4 || v.Parts[1].Outcome != NotTestable {
 			t.Errorf("%d parts", len(v.Parts))

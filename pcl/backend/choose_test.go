@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -54,14 +55,17 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 func TestNamedBackend(t *testing.T) {
 	offline := errors.New("offline")
 	_, err := open(context.Background(), Options{Name: XLACPU}, fakeDrivers(nil, offline, nil))
-	if !errors.Is(err, offline) || !strings.Contains(err.Error(), XLACPU) {
-		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
-	}
+	expect.Refusal(t, "open", err, offline, XLACPU)
 	var notice bytes.Buffer
 	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice},
 		fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
-	if b.Info.Name != Go || b.Info.Reason != "asked for by name" || notice.Len() > 0 {
-		t.Errorf("%+v, notice %q", b.Info, notice.String())
+	switch {
+	case b.Info.Name != Go:
+		t.Errorf("b.Info.Name is %q; want %q", b.Info.Name, Go)
+	case b.Info.Reason != "asked for by name":
+		t.Errorf("b.Info.Reason is %q; want %q", b.Info.Reason, "asked for by name")
+	case notice.Len() > 0:
+		t.Errorf("notice.Len() is %d; want at most 0", notice.Len())
 	}
 }
 
@@ -70,14 +74,16 @@ func TestNamedBackend(t *testing.T) {
 func TestFailures(t *testing.T) {
 	a, b, c := errors.New("one"), errors.New("two"), errors.New("three")
 	_, err := open(context.Background(), Options{Name: Auto}, fakeDrivers(a, b, c))
-	if !errors.Is(err, a) || !errors.Is(err, b) || !errors.Is(err, c) {
-		t.Errorf("error %v leaves out a reason", err)
-	}
+	expect.Refusal(t, "open", err, a, b, c)
 	all := fakeDrivers(a, nil, nil)
 	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
-	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go ||
-		!strings.Contains(o.Info.Reason, "segment 7") {
-		t.Errorf("got %+v, %v", o, err)
+	switch o, err := open(context.Background(), Options{Name: Auto}, all); {
+	case err != nil:
+		t.Error(err)
+	case o.Info.Name != Go:
+		t.Errorf("o.Info.Name is %q; want %q", o.Info.Name, Go)
+	case !strings.Contains(o.Info.Reason, "segment 7"):
+		t.Errorf("o.Info.Reason is %q; want %q in it", o.Info.Reason, "segment 7")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	all[1].open = func(context.Context, Options) (*Backend, error) {
@@ -92,10 +98,12 @@ func TestFailures(t *testing.T) {
 // TestOpenRefuses: options that make no sense, and a context that has ended.
 func TestOpenRefuses(t *testing.T) {
 	for _, o := range []Options{{Name: "tpu"}, {Threads: -1}, {Threads: 1 << 20}, {Vectors: "sse"}, {Clients: 1 << 20}} {
-		if b, err := Open(t.Context(), o); err == nil {
-			b.Close()
-			t.Errorf("%+v: no error", o)
-		}
+		t.Run(o.Name, func(t *testing.T) {
+			if b, err := Open(t.Context(), o); err == nil {
+				b.Close()
+				t.Errorf("%+v: no error", o)
+			}
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -48,14 +48,26 @@ func TestClients(t *testing.T) {
 	before := len(poolThreads(t))
 	b := mustOpen(t, Options{Name: XLACPU, cache: realCache(t), Clients: 3})
 	clients := b.Clients()
-	if len(clients) != 3 || clients[0] != b.Backend || clients[1] == clients[2] || clients[0] == clients[1] {
-		t.Fatalf("clients %v", clients)
+	switch {
+	case len(clients) != 3:
+		t.Fatalf("len(clients) is %d; want 3", len(clients))
+	case clients[0] != b.Backend:
+		t.Fatalf("clients[0] is %v; want %v", clients[0], b.Backend)
+	case clients[1] == clients[2]:
+		t.Fatalf("clients[1] and clients[2] are both %v", clients[1])
+	case clients[0] == clients[1]:
+		t.Fatalf("clients[0] and clients[1] are both %v", clients[0])
 	}
 	if got := len(poolThreads(t)) - before; got != 3 {
 		t.Errorf("%d threads, want one for each client", got)
 	}
-	if b.Info.Clients != 3 || b.Info.Threads != 1 || !strings.Contains(b.Info.String(), "1 thread in each of 3 clients") {
-		t.Errorf("%+v: %s", b.Info, b.Info)
+	switch {
+	case b.Info.Clients != 3:
+		t.Errorf("%+v: b.Info.Clients is %d; want 3", b.Info, b.Info.Clients)
+	case b.Info.Threads != 1:
+		t.Errorf("%+v: b.Info.Threads is %d; want 1", b.Info, b.Info.Threads)
+	case !strings.Contains(b.Info.String(), "1 thread in each of 3 clients"):
+		t.Errorf("%+v: b.Info.String() is %q; want %q in it", b.Info, b.Info.String(), "1 thread in each of 3 clients")
 	}
 	b.Close()
 	for i, c := range clients {
@@ -64,11 +76,18 @@ func TestClients(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{{Clients: 1}, {Threads: 1}} {
-		o.Name, o.cache = XLACPU, realCache(t)
-		one := mustOpen(t, o)
-		if c := one.Clients(); len(c) != 1 || c[0] != one.Backend || one.Info.Clients != 0 {
-			t.Errorf("one client: %v, %+v", c, one.Info)
-		}
+		t.Run(o.Name, func(t *testing.T) {
+			o.Name, o.cache = XLACPU, realCache(t)
+			one := mustOpen(t, o)
+			switch c := one.Clients(); {
+			case len(c) != 1:
+				t.Errorf("one client: len(c) is %d; want 1", len(c))
+			case c[0] != one.Backend:
+				t.Errorf("one client: c[0] is %v; want %v", c[0], one.Backend)
+			case one.Info.Clients != 0:
+				t.Errorf("one client: one.Info.Clients is %d; want 0", one.Info.Clients)
+			}
+		})
 	}
 	many := mustOpen(t, Options{Name: XLACPU, cache: realCache(t)})
 	if n := len(many.Clients()); n != min(runtime.GOMAXPROCS(0), mostClients) {

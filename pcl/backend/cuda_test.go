@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -41,7 +42,7 @@ func TestCUDAPluginIsFound(t *testing.T) {
 	check := func(where, want string) {
 		t.Helper()
 		if got, err := m.tried(Options{cache: cache}); err != nil || got != want {
-			t.Errorf("%s: %q (error %v), want %q", where, got, err, want)
+			t.Errorf("%s: %q (error %v), want %q", where, got, expect.Text(err), want)
 		}
 	}
 	check("JAX, CUDA 12", touch(t, site, "jax_plugins/xla_cuda12/xla_cuda_plugin.so"))
@@ -59,14 +60,12 @@ func TestCUDAPluginIsFound(t *testing.T) {
 
 func TestCUDAWithoutGPUOrPlugin(t *testing.T) {
 	m := gpuMachine(t)
-	if _, err := m.tried(Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
-		t.Errorf("no cache folder: error is %v", err)
-	}
+	_, err := m.tried(Options{})
+	expect.Refusal(t, "no cache folder", err, "HOME")
 	m.hasGPU = func() bool { return false }
 	m.pythonPaths = func(context.Context) []string { t.Error("asked Python though there is no GPU"); return nil }
-	if _, err := m.tried(Options{cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no NVIDIA GPU") {
-		t.Errorf("no GPU: error is %v", err)
-	}
+	_, err = m.tried(Options{cache: t.TempDir()})
+	expect.Refusal(t, "no GPU", err, "no NVIDIA GPU")
 }
 
 func TestCUDADataDir(t *testing.T) {
@@ -76,16 +75,18 @@ func TestCUDADataDir(t *testing.T) {
 		"lib/go-xla/nvidia/pjrt_c_api_cuda_plugin.so":                    "lib/go-xla/nvidia/cu13",
 		"system/site-packages/jax_plugins/xla_cuda13/xla_cuda_plugin.so": "",
 	} {
-		root := t.TempDir()
-		p := touch(t, root, plugin)
-		want := ""
-		if data != "" {
-			want = filepath.Join(root, data)
-			touch(t, want, "bin", "ptxas")
-		}
-		if got := cudaDataDir(p); got != want {
-			t.Errorf("%s: %q, want %q", plugin, got, want)
-		}
+		t.Run(plugin, func(t *testing.T) {
+			root := t.TempDir()
+			p := touch(t, root, plugin)
+			want := ""
+			if data != "" {
+				want = filepath.Join(root, data)
+				touch(t, want, "bin", "ptxas")
+			}
+			if got := cudaDataDir(p); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -139,14 +140,16 @@ func TestInstallCUDARefuses(t *testing.T) {
 		"leads out, unprintably": func(x *fakeIndex) { x.add(t, "nvidia-b", "../\x1b[2J", []byte("b")) },
 		"a bomb":                 func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/bomb", make([]byte, 2<<20)) },
 	} {
-		x := cudaIndex(t)
-		change(x)
-		o := Options{cache: t.TempDir()}
-		if _, err := cudaPlugin.tried(t.Context(), o); err == nil || strings.Contains(err.Error(), "\x1b") {
-			t.Errorf("%s: error %q", name, err)
-		}
-		if left, _ := os.ReadDir(filepath.Join(o.cache, "plugins")); len(left) != 1 || left[0].Name() != ".lock" {
-			t.Errorf("%s: left behind: %v", name, left)
-		}
+		t.Run(name, func(t *testing.T) {
+			x := cudaIndex(t)
+			change(x)
+			o := Options{cache: t.TempDir()}
+			if _, err := cudaPlugin.tried(t.Context(), o); err == nil || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("error %q", expect.Text(err))
+			}
+			if left, _ := os.ReadDir(filepath.Join(o.cache, "plugins")); len(left) != 1 || left[0].Name() != ".lock" {
+				t.Errorf("left behind: %v", left)
+			}
+		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestHostileIndex gives answers that no package index gives.
@@ -34,7 +36,7 @@ func TestHostileIndex(t *testing.T) {
 		_, err := p.tried(ctx, Options{cache: t.TempDir()})
 		for _, err := range []error{err, all} {
 			if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e") {
-				t.Errorf("%s: error %q", name, err)
+				t.Errorf("%s: error %q", name, expect.Text(err))
 			}
 		}
 	}

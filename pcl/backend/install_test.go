@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -165,14 +166,12 @@ func TestInstallRefuses(t *testing.T) {
 		})
 	}
 	_, p, dir := fakeInstall(t)
-	if _, err := p.tried(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "HOME") {
-		t.Errorf("no folder: error is %v", err)
-	}
+	_, err := p.tried(t.Context(), Options{})
+	expect.Refusal(t, "no folder", err, "HOME")
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
-	if _, err := p.tried(t.Context(), Options{cache: file}); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("a file in the folder's place: error is %v", err)
-	}
+	_, err = p.tried(t.Context(), Options{cache: file})
+	expect.Refusal(t, "a file in the folder's place", err, file)
 	_, p, dir = fakeInstall(t)
 	p.FileSHA256 = strings.Repeat("0", 64)
 	if _, err := p.tried(t.Context(), Options{cache: dir}); err == nil {
@@ -198,7 +197,7 @@ func TestDamagedPlugin(t *testing.T) {
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
 	if _, err := p.tried(t.Context(), Options{cache: dir, Progress: &notice}); err == nil ||
 		strings.Count(notice.String(), file) != 1 {
-		t.Errorf("offline: error %v, said %q", err, &notice)
+		t.Errorf("offline: error %v, said %q", expect.Text(err), &notice)
 	}
 	x.answer = nil
 	mustInstall(t, p, dir)
@@ -276,16 +275,15 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 		cancel()
 		time.Sleep(50 * time.Millisecond)
 	})
-	if _, err := p.tried(ctx, Options{cache: dir}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want context.Canceled", err)
-	}
+	_, err := p.tried(ctx, Options{cache: dir})
+	expect.Refusal(t, "tried", err, context.Canceled)
 	defer must.Get(lockPlugins(t.Context(), Options{cache: dir}))(t)()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var notice bytes.Buffer
 	if _, err := lockPlugins(ctx, Options{cache: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) ||
 		notice.Len() == 0 {
-		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
+		t.Errorf("while another has the lock: error %v, notice %q", expect.Text(err), notice.String())
 	}
 }
 

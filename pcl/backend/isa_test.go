@@ -26,22 +26,29 @@ func TestVectors(t *testing.T) {
 		{"a processor without", AVX2, "AVX2", "", "", "", "AVX2", "", "", ""},
 		{"another architecture", AVX2, "", "--xla_a=b", "", "", "", "--xla_a=b", "", "--xla_a=b"},
 	} {
-		wide = false
-		t.Setenv("XLA_FLAGS", c.flags)
-		t.Setenv(isaEnv, c.one)
-		t.Setenv(isaOld, c.old)
-		got, err := setVectors(c.vectors, c.found)
-		if flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); err != nil || got != c.want || flags != c.wantFlags ||
-			one != c.wantOne {
-			t.Errorf("%s: %q with XLA_FLAGS=%q and %s=%q, want %q, %q, %q; error %v", c.name, got, flags, isaEnv, one, c.want,
-				c.wantFlags, c.wantOne, err)
-		}
-		if XLAFlags() != c.given {
-			t.Errorf("%s: the user's options are %q, want %q", c.name, XLAFlags(), c.given)
-		}
-		if wide != (c.want == "AVX-512") {
-			t.Errorf("%s: wide is %t", c.name, wide)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			wide = false
+			t.Setenv("XLA_FLAGS", c.flags)
+			t.Setenv(isaEnv, c.one)
+			t.Setenv(isaOld, c.old)
+			got, err := setVectors(c.vectors, c.found)
+			switch flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); {
+			case err != nil:
+				t.Error(err)
+			case got != c.want:
+				t.Errorf("got is %q; want %q", got, c.want)
+			case flags != c.wantFlags:
+				t.Errorf("flags is %q; want %q", flags, c.wantFlags)
+			case one != c.wantOne:
+				t.Errorf("one is %q; want %q", one, c.wantOne)
+			}
+			if XLAFlags() != c.given {
+				t.Errorf("the user's options are %q, want %q", XLAFlags(), c.given)
+			}
+			if wide != (c.want == "AVX-512") {
+				t.Errorf("wide is %t", wide)
+			}
+		})
 	}
 	wide = true
 	if _, err := setVectors(AVX2, "AVX-512"); err == nil {

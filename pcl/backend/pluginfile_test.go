@@ -3,12 +3,14 @@
 package backend
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -58,13 +60,13 @@ func TestForeignPluginFiles(t *testing.T) {
 		files[name] = args[3]
 	}
 	for name, file := range files {
-		for kind, open := range map[string]func(string, Options) (*Backend, error){XLACPU: openCPUPlugin,
-			XLACUDA: openCUDAPlugin} {
-			b, err := open(file, Options{})
-			b.Close()
-			if err == nil || !strings.Contains(err.Error(), file) {
-				t.Errorf("%s as %s: error %v does not name the file", name, kind, err)
+		t.Run(name, func(t *testing.T) {
+			for kind, open := range map[string]func(string, Options) (*Backend, error){XLACPU: openCPUPlugin,
+				XLACUDA: openCUDAPlugin} {
+				b, err := open(file, Options{})
+				b.Close()
+				expect.Refusal(t, fmt.Sprintf("%s as %s", name, kind), err, file)
 			}
-		}
+		})
 	}
 }

@@ -27,8 +27,10 @@ func TestVectorsOf(t *testing.T) {
 		"AMD EPYC (family 25 model 17 stepping 1, AVX2)":                     AVX2,
 		"AMD EPYC": AVX2, "": AVX2,
 	} {
-		if got := VectorsOf(device); got != want {
-			t.Errorf("%s: %q, want %q", device, got, want)
-		}
+		t.Run(device, func(t *testing.T) {
+			if got := VectorsOf(device); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,17 +54,27 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 	cache := realCache(t)
 	t.Setenv("NPROC", "7")
 	for _, threads := range []int{0, 2, 5, 1} {
-		before := len(poolThreads(t))
-		b := mustOpen(t, Options{Name: XLACPU, cache: cache, Threads: threads, Clients: 1})
-		mustMultiply(t, b)
-		want := max(threads, 1)
-		if got := len(poolThreads(t)) - before; got != want {
-			t.Errorf("Threads: %d started %d, want %d", threads, got, want)
-		}
-		if i := b.Info; i.Threads != want || i.Name != XLACPU || i.PluginVersion != "0.81" || i.Device == "" ||
-			i.Plugin != realPlugin(t) {
-			t.Errorf("Threads: %d: %+v", threads, i)
-		}
+		t.Run(fmt.Sprint(threads), func(t *testing.T) {
+			before := len(poolThreads(t))
+			b := mustOpen(t, Options{Name: XLACPU, cache: cache, Threads: threads, Clients: 1})
+			mustMultiply(t, b)
+			want := max(threads, 1)
+			if got := len(poolThreads(t)) - before; got != want {
+				t.Errorf("Threads: %d started %d, want %d", threads, got, want)
+			}
+			switch i := b.Info; {
+			case i.Threads != want:
+				t.Errorf("Threads: i.Threads is %d; want %d", i.Threads, want)
+			case i.Name != XLACPU:
+				t.Errorf("Threads: i.Name is %q; want %q", i.Name, XLACPU)
+			case i.PluginVersion != "0.81":
+				t.Errorf("Threads: i.PluginVersion is %q; want %q", i.PluginVersion, "0.81")
+			case i.Device == "":
+				t.Error("Threads: i.Device is empty")
+			case i.Plugin != realPlugin(t):
+				t.Errorf("Threads: %d: %+v", threads, i)
+			}
+		})
 	}
 	if got := os.Getenv("NPROC"); got != "7" {
 		t.Errorf("NPROC is %q afterwards, was 7", got)
@@ -81,12 +92,20 @@ func TestMisleadingPaths(t *testing.T) {
 				b := must.Get(openCPUPlugin(file, Options{}))(t)
 				t.Cleanup(func() { b.Close() })
 				mustMultiply(t, b)
-				if b.Info.Name != XLACPU || b.Info.Plugin != file {
-					t.Errorf("%+v", b.Info)
+				switch {
+				case b.Info.Name != XLACPU:
+					t.Errorf("b.Info.Name is %q; want %q", b.Info.Name, XLACPU)
+				case b.Info.Plugin != file:
+					t.Errorf("b.Info.Plugin is %q; want %q", b.Info.Plugin, file)
 				}
 				x := b.Backend.(*xla.Backend)
-				if !x.IsCPU() || x.IsCUDA() || !x.HasSharedBuffers() {
-					t.Errorf("taken for CPU: %v, CUDA: %v; shared buffers: %v", x.IsCPU(), x.IsCUDA(), x.HasSharedBuffers())
+				switch {
+				case !x.IsCPU():
+					t.Error("taken for CPU: x.IsCPU() is false")
+				case x.IsCUDA():
+					t.Error("taken for CPU: x.IsCUDA() is true")
+				case !x.HasSharedBuffers():
+					t.Error("taken for CPU: x.HasSharedBuffers() is false")
 				}
 			}
 		})
@@ -168,9 +187,15 @@ func TestWithoutHome(t *testing.T) {
 		t.Skip("there is a GPU: auto would take it")
 	}
 	wrote := inChild(t, "PATH="+os.Getenv("PATH"), childHomeless+"=1")
-	if len(wrote) != 2 || !strings.HasPrefix(wrote[0], "Using the pure-Go backend (slow): ") ||
-		!strings.Contains(wrote[0], "HOME") || wrote[1] != "PASS" {
-		t.Errorf("wrote %q", wrote)
+	switch {
+	case len(wrote) != 2:
+		t.Errorf("len(wrote) is %d; want 2", len(wrote))
+	case !strings.HasPrefix(wrote[0], "Using the pure-Go backend (slow): "):
+		t.Errorf("wrote[0] is %q; want %q at its beginning", wrote[0], "Using the pure-Go backend (slow): ")
+	case !strings.Contains(wrote[0], "HOME"):
+		t.Errorf("wrote[0] is %q; want %q in it", wrote[0], "HOME")
+	case wrote[1] != "PASS":
+		t.Errorf("wrote[1] is %q; want %q", wrote[1], "PASS")
 	}
 }
 

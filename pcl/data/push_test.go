@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -30,27 +31,43 @@ func room(n, inputs int) *Batch {
 func TestPush(t *testing.T) {
 	p, b := newPush(t, 2, 5, 7, 8), room(3, 2)
 	if err := p.Next(b); !errors.Is(err, ErrNotReady) {
-		t.Fatalf("an empty stream: %v", err)
+		t.Fatalf("an empty stream: %v", expect.Text(err))
 	}
 	woken := 0
 	p.Notify(func() { woken++ })
-	if n, err := p.Push(t.Context(), []float32{1, 2, 3, 4, 5, 6, 7, 8}, 7, 8, 7, 8); n != 4 || err != nil || woken != 1 {
-		t.Fatalf("%d taken, %v, woken %d times", n, err, woken)
+	switch n, err := p.Push(t.Context(), []float32{1, 2, 3, 4, 5, 6, 7, 8}, 7, 8, 7, 8); {
+	case n != 4:
+		t.Fatalf("n is %d; want 4", n)
+	case err != nil:
+		t.Fatal(err)
+	case woken != 1:
+		t.Fatalf("woken is %d; want 1", woken)
 	}
-	if err := p.Next(b); err != nil || b.N != 3 || !slices.Equal(b.X, []float32{1, 2, 3, 4, 5, 6}) ||
-		!slices.Equal(b.Class, []int{7, 8, 7}) {
-		t.Fatalf("%v: %+v", err, b)
+	switch err := p.Next(b); {
+	case err != nil:
+		t.Fatal(err)
+	case b.N != 3:
+		t.Fatalf("b.N is %d; want 3", b.N)
+	case !slices.Equal(b.X, []float32{1, 2, 3, 4, 5, 6}):
+		t.Fatalf("b.X is %v; want %v", b.X, []float32{1, 2, 3, 4, 5, 6})
+	case !slices.Equal(b.Class, []int{7, 8, 7}):
+		t.Fatalf("b.Class is %v; want %v", b.Class, []int{7, 8, 7})
 	}
 	if _, err := p.Push(t.Context(), []float32{9, 10, 11, 12}, 7, 7); err != nil {
 		t.Fatal(err)
 	}
 	p.End()
-	if _, err := p.Push(t.Context(), []float32{9, 10}, 7); !errors.Is(err, ErrEnded) {
-		t.Errorf("pushed after the end: %v", err)
-	}
-	if err := p.Next(b); err != io.EOF || b.N != 3 || !slices.Equal(b.X, []float32{7, 8, 9, 10, 11, 12}) ||
-		!slices.Equal(b.Class, []int{8, 7, 7}) {
+	_, err := p.Push(t.Context(), []float32{9, 10}, 7)
+	expect.Refusal(t, "pushed after the end", err, ErrEnded)
+	switch err := p.Next(b); {
+	case err != io.EOF:
 		t.Fatalf("%v: %+v", err, b)
+	case b.N != 3:
+		t.Fatalf("b.N is %d; want 3", b.N)
+	case !slices.Equal(b.X, []float32{7, 8, 9, 10, 11, 12}):
+		t.Fatalf("b.X is %v; want %v", b.X, []float32{7, 8, 9, 10, 11, 12})
+	case !slices.Equal(b.Class, []int{8, 7, 7}):
+		t.Fatalf("b.Class is %v; want %v", b.Class, []int{8, 7, 7})
 	}
 	if err := p.Next(b); err != io.EOF {
 		t.Error(err)
@@ -68,9 +85,16 @@ func TestPushRefuses(t *testing.T) {
 		"foreign class": func() (int, error) { return p.Push(t.Context(), []float32{1, 2, 3, 4}, 7, 9) },
 		"not finite":    func() (int, error) { return p.Push(t.Context(), []float32{1, 2, 3, nan}, 7, 8) },
 	} {
-		if n, err := push(); n != 0 || err == nil || p.Len() != 0 {
-			t.Errorf("%s: %d taken, %d wait, %v", name, n, p.Len(), err)
-		}
+		t.Run(name, func(t *testing.T) {
+			switch n, err := push(); {
+			case n != 0:
+				t.Errorf("n is %d; want 0", n)
+			case err == nil:
+				t.Error("no error")
+			case p.Len() != 0:
+				t.Errorf("p.Len() is %d; want 0", p.Len())
+			}
+		})
 	}
 	if _, err := NewPushStream(2, 0, []int{1}); err == nil {
 		t.Error("a stream without room")
@@ -79,7 +103,7 @@ func TestPushRefuses(t *testing.T) {
 		t.Error("a stream without classes")
 	}
 	if err := p.Next(room(2, 3)); err == nil || errors.Is(err, ErrNotReady) {
-		t.Errorf("a model of three inputs: %v", err)
+		t.Errorf("a model of three inputs: %v", expect.Text(err))
 	}
 }
 
@@ -108,11 +132,16 @@ func TestPushAtLeast(t *testing.T) {
 		p.Push(t.Context(), []float32{float32(i)}, 0)
 	}
 	if err := p.Next(b); !errors.Is(err, ErrNotReady) || woken != 0 {
-		t.Fatalf("ready with three samples: %v, woken %d times", err, woken)
+		t.Fatalf("ready with three samples: %v, woken %d times", expect.Text(err), woken)
 	}
 	p.End()
-	if err := p.Next(b); err != io.EOF || b.N != 3 || woken != 1 {
+	switch err := p.Next(b); {
+	case err != io.EOF:
 		t.Fatalf("%v, %d samples, woken %d times", err, b.N, woken)
+	case b.N != 3:
+		t.Fatalf("b.N is %d; want 3", b.N)
+	case woken != 1:
+		t.Fatalf("woken is %d; want 1", woken)
 	}
 }
 
@@ -156,7 +185,7 @@ func TestPushWaits(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if n, err := p.Push(ctx, []float32{1, 2, 3}, 0, 0, 0); n != 2 || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("%d taken, %v", n, err)
+		t.Fatalf("%d taken, %v", n, expect.Text(err))
 	}
 	pushed := make(chan error)
 	go func() { _, err := p.Push(context.Background(), []float32{3, 4, 5}, 0, 0, 0); pushed <- err }()
@@ -165,21 +194,19 @@ func TestPushWaits(t *testing.T) {
 		if err := p.Next(b); err == nil {
 			got = append(got, b.X[:b.N]...)
 		} else if !errors.Is(err, ErrNotReady) {
-			t.Fatal(err)
+			t.Fatal(expect.Text(err))
 		}
 		runtime.Gosched()
 	}
 	if err := <-pushed; err != nil || !slices.Equal(got[:4], []float32{1, 2, 3, 4}) {
-		t.Fatalf("%v, got %v", err, got)
+		t.Fatalf("%v, got %v", expect.Text(err), got)
 	}
 	for p.Len() < 2 {
 		p.Push(t.Context(), []float32{9}, 0)
 	}
 	go func() { _, err := p.Push(context.Background(), []float32{6}, 0); pushed <- err }()
 	p.End()
-	if err := <-pushed; !errors.Is(err, ErrEnded) {
-		t.Errorf("waited for room until the end: %v", err)
-	}
+	expect.Refusal(t, "waited for room until the end", <-pushed, ErrEnded)
 }
 
 // TestReserve: room that is kept for samples is nobody else's, until they come or it is given back.
@@ -228,14 +255,20 @@ func TestPushState(t *testing.T) {
 	again.Push(t.Context(), []float32{5, 6}, 1, 1)
 	must.Do(t, again.SetState(s))
 	b = room(8, 1)
-	if err := again.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}) ||
-		!slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}) {
-		t.Errorf("%v: %+v", err, b)
+	switch err := again.Next(b); {
+	case err != nil:
+		t.Error(err)
+	case !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}):
+		t.Errorf("b.X[:b.N] is %v; want %v", b.X[:b.N], []float32{3, -1.5, 5, 6})
+	case !slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}):
+		t.Errorf("b.Class[:b.N] is %v; want %v", b.Class[:b.N], []int{0, 1, 1, 1})
 	}
 	for _, bad := range []string{"", "{}x", `{"class":[0],"x":""}`, `{"class":[9],"x":"AAAAAA=="}`} {
-		if err := again.SetState([]byte(bad)); err == nil {
-			t.Errorf("state %q was taken", bad)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if err := again.SetState([]byte(bad)); err == nil {
+				t.Errorf("state %q was taken", bad)
+			}
+		})
 	}
 }
 
@@ -324,15 +357,18 @@ func TestAtLeastWakes(t *testing.T) {
 func TestPushCapacityStays(t *testing.T) {
 	p := newPush(t, 1, 2, 0)
 	if err := p.SetState([]byte(`{"class":[0,0,0],"x":"AACAPwAAAEAAAEBA"}`)); err != nil || p.Len() != 3 {
-		t.Fatalf("%d samples wait, %v", p.Len(), err)
+		t.Fatalf("%d samples wait, %v", p.Len(), expect.Text(err))
 	}
-	if b := room(8, 1); p.Next(b) != nil || !slices.Equal(b.X[:b.N], []float32{1, 2, 3}) {
-		t.Fatalf("%+v", b)
+	switch b := room(8, 1); {
+	case p.Next(b) != nil:
+		t.Fatal(p.Next(b))
+	case !slices.Equal(b.X[:b.N], []float32{1, 2, 3}):
+		t.Fatalf("b.X[:b.N] is %v; want %v", b.X[:b.N], []float32{1, 2, 3})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if n, err := p.Push(ctx, []float32{4, 5, 6}, 0, 0, 0); n != 2 || !errors.Is(err, context.Canceled) {
-		t.Errorf("a stream for two samples took %d, %v", n, err)
+		t.Errorf("a stream for two samples took %d, %v", n, expect.Text(err))
 	}
 	defer func() {
 		if recover() == nil {
@@ -376,7 +412,7 @@ func TestManyClasses(t *testing.T) {
 	p := newPush(t, 1, n, classes...)
 	began := time.Now()
 	if taken, err := p.Push(t.Context(), make([]float32, n), classes...); taken != n || err != nil {
-		t.Errorf("%d taken, %v", taken, err)
+		t.Errorf("%d taken, %v", taken, expect.Text(err))
 	}
 	if took := time.Since(began); took > time.Second { // one after another takes 2.5·10⁹ comparisons at worst
 		t.Errorf("%v", took)

@@ -28,33 +28,40 @@ func TestBlurred(t *testing.T) {
 	const perClass = 41 // an odd number: one half is larger
 	d := pcltest.Blobs(8, perClass, 10)
 	for _, duplicate := range []bool{false, true} {
-		for _, increment := range []string{"task", "class"} {
-			c := blurred(increment, duplicate)
-			s := must.Get(NewScenario(c, d))(t)
-			times := map[string]int{} // how often each image is trained on
-			for i, task := range s.Tasks {
-				images := imagesOf(t, c, d, i+1, task)
-				if len(images) != task.Train {
-					t.Errorf("task %d has %d images, its scenario says %d", i+1, len(images), task.Train)
+		t.Run(fmt.Sprint(duplicate), func(t *testing.T) {
+			for _, increment := range []string{"task", "class"} {
+				c := blurred(increment, duplicate)
+				s := must.Get(NewScenario(c, d))(t)
+				times := map[string]int{} // how often each image is trained on
+				for i, task := range s.Tasks {
+					images := imagesOf(t, c, d, i+1, task)
+					if len(images) != task.Train {
+						t.Errorf("task %d has %d images, its scenario says %d", i+1, len(images), task.Train)
+					}
+					for _, x := range images {
+						times[x]++
+					}
 				}
-				for _, x := range images {
-					times[x]++
+				twice := 0
+				for _, n := range times {
+					twice += n - 1
 				}
+				if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
+					t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times),
+						8*perClass, twice, want)
+				}
+				r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}))(t)
+				switch {
+				case r.A < 50:
+					t.Errorf("%s-incremental, duplicate %t: r.A is %g; want at least 50", increment, duplicate, r.A)
+				case len(r.Tasks) != 3:
+					t.Errorf("%s-incremental, duplicate %t: len(r.Tasks) is %d; want 3", increment, duplicate, len(r.Tasks))
+				case r.Tasks[1].Test != 40:
+					t.Errorf("%s-incremental, duplicate %t: r.Tasks[1].Test is %d; want 40", increment, duplicate, r.Tasks[1].Test)
+				}
+				checkFigures(t, r)
 			}
-			twice := 0
-			for _, n := range times {
-				twice += n - 1
-			}
-			if want := map[bool]int{false: 0, true: 4 * perClass}[duplicate]; len(times) != 8*perClass || twice != want {
-				t.Errorf("duplicate %t: %d of %d images are trained on, %d of them twice, want %d", duplicate, len(times),
-					8*perClass, twice, want)
-			}
-			r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}}))(t)
-			if r.A < 50 || len(r.Tasks) != 3 || r.Tasks[1].Test != 40 {
-				t.Errorf("%s-incremental, duplicate %t: A = %.1f %%, tasks %+v", increment, duplicate, r.A, r.Tasks)
-			}
-			checkFigures(t, r)
-		}
+		})
 	}
 }
 

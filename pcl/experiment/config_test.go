@@ -16,6 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -39,14 +40,16 @@ func parseIn(dir, text string) (c Config, err error) {
 
 func TestDefaults(t *testing.T) {
 	for _, name := range benchmarkSets {
-		c := DefaultConfig(name)
-		parsed, err := parse(`dataset = "` + name + `"`)
-		if diff := cmp.Diff(c, parsed); err != nil || diff != "" {
-			t.Errorf("a file that names %s only: %v\n%s", name, err, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := DefaultConfig(name)
+			parsed, err := parse(`dataset = "` + name + `"`)
+			if diff := cmp.Diff(c, parsed); err != nil || diff != "" {
+				t.Errorf("a file that names %s only: %v\n%s", name, expect.Text(err), diff)
+			}
+		})
 	}
 	if c, err := parse(""); err != nil || c.Dataset != "glyphs" {
-		t.Errorf("an empty file: %q, %v; want the built-in glyphs", c.Dataset, err)
+		t.Errorf("an empty file: %q, %v; want the built-in glyphs", c.Dataset, expect.Text(err))
 	}
 }
 
@@ -71,7 +74,7 @@ memory = { policy = "fixed_total", budget = 300 }
 	want.Optimizer.Name, want.Optimizer.LR = "sgd", 0.1
 	want.Memory.Policy, want.Memory.Budget = "fixed_total", 300
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
+		t.Errorf("%v\n%s", expect.Text(err), diff)
 	}
 }
 
@@ -87,14 +90,14 @@ func TestBadFiles(t *testing.T) {
 		"edit.aim = \"up\"": "aim",
 		"model = \"\"":      "model", "params = 3": "params",
 	} {
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-		l, err := ReadLayer(path)
-		if err == nil {
-			_, err = NewConfig(l)
-		}
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), key) {
-			t.Errorf("%s: error %v, want one that names file and key", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+			l, err := ReadLayer(path)
+			if err == nil {
+				_, err = NewConfig(l)
+			}
+			expect.Refusal(t, "the file", err, path, key)
+		})
 	}
 }
 
@@ -204,7 +207,7 @@ func TestConfigAsJSON(t *testing.T) {
 	data := must.Get(json.Marshal(c))(t)
 	var back Config
 	if err := json.Unmarshal(data, &back); err != nil || back.ID() != c.ID() {
-		t.Errorf("ID %s became %s (%v)", c.ID(), back.ID(), err)
+		t.Errorf("ID %s became %s (%v)", c.ID(), back.ID(), expect.Text(err))
 	}
 }
 
@@ -245,8 +248,11 @@ func TestDocumentedConfig(t *testing.T) {
 		t.Error(
 			"the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it)")
 	}
-	if c, err := parse(declared); err != nil || c.Batch != 128 {
-		t.Errorf("it is read as %+v (%v)", c, err)
+	switch c, err := parse(declared); {
+	case err != nil:
+		t.Error(err)
+	case c.Batch != 128:
+		t.Errorf("c.Batch is %d; want 128", c.Batch)
 	}
 	for i := range reflect.TypeFor[Config]().NumField() {
 		f := reflect.TypeFor[Config]().Field(i)
@@ -269,11 +275,19 @@ func TestOtherModel(t *testing.T) {
 		"model = \"mlp\"\nhidden = [32]":               {Model: "mlp", Hidden: []int{32}},
 		"dataset = \"cifar-10\"\nmodel = \"linear\"\n": {Model: "linear"},
 	} {
-		c, err := parse(text)
-		if err != nil || c.Model != want.Model || c.StemChannels != want.StemChannels ||
-			!slices.Equal(c.Hidden, want.Hidden) {
-			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.StemChannels, c.Hidden, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			c, err := parse(text)
+			switch {
+			case err != nil:
+				t.Error(err)
+			case c.Model != want.Model:
+				t.Errorf("c.Model is %q; want %q", c.Model, want.Model)
+			case c.StemChannels != want.StemChannels:
+				t.Errorf("c.StemChannels is %d; want %d", c.StemChannels, want.StemChannels)
+			case !slices.Equal(c.Hidden, want.Hidden):
+				t.Errorf("c.Hidden is %v; want %v", c.Hidden, want.Hidden)
+			}
+		})
 	}
 	if _, err := parse("model = \"linear\"\nhidden = [8]"); err == nil {
 		t.Error("hidden layers of a linear classifier are not refused")
@@ -286,8 +300,13 @@ func TestVariantTellsEditsApart(t *testing.T) {
 	plain := Config{Edit: pcl.Edit{Eta: 0.2}}
 	bounded, free := plain, plain
 	bounded.Edit.MaxDrift, free.Edit.Unclamped = 0.1, true
-	if a, b, c := plain.variant(), bounded.variant(), free.variant(); a == b || a == c || b == c {
-		t.Errorf("variants %q, %q and %q", a, b, c)
+	switch a, b, c := plain.variant(), bounded.variant(), free.variant(); {
+	case a == b:
+		t.Errorf("a is %q", b)
+	case a == c:
+		t.Errorf("a is %q", c)
+	case b == c:
+		t.Errorf("b is %q", c)
 	}
 }
 
@@ -332,7 +351,10 @@ func TestLayers(t *testing.T) {
 		{map[string]any{"scenario": played, "timeline": uint64(1)}, nil},
 	} {
 		got, err := NewConfig(Layer{Values: file}, Layer{Values: c.values})
-		if (err == nil) != (c.want != nil) || c.want != nil && !c.want(got) {
+		switch {
+		case (err == nil) != (c.want != nil):
+			t.Errorf("%v: (err == nil) is %t; want %t", c.values, (err == nil), (c.want != nil))
+		case c.want != nil && !c.want(got):
 			t.Errorf("%v: %+v, %v", c.values, got, err)
 		}
 	}
@@ -351,11 +373,19 @@ func TestCheckedStays(t *testing.T) {
 	c.Params["tau"], c.Hidden[0] = -1, 99
 	own := checked.Config()
 	own.Params["tau"], own.Hidden[0], own.Batch = -1, 99, 0
-	if checked.ID() != id || checked.Config().Hidden[0] == 99 {
-		t.Errorf("the checked configuration changed: %+v", checked.Config())
+	switch {
+	case checked.ID() != id:
+		t.Errorf("the checked configuration changed: checked.ID() is %q; want %q", checked.ID(), id)
+	case checked.Config().Hidden[0] == 99:
+		t.Error("the checked configuration changed: checked.Config().Hidden[0] is 99")
 	}
-	if other := checked.WithSeeds(7, 8, 9); checked.ID() != id || other.ID() == id || other.Config().Timeline != 8 {
-		t.Errorf("other seeds: %+v", other.Config())
+	switch other := checked.WithSeeds(7, 8, 9); {
+	case checked.ID() != id:
+		t.Errorf("other seeds: checked.ID() is %q; want %q", checked.ID(), id)
+	case other.ID() == id:
+		t.Errorf("other seeds: other.ID() is %q", id)
+	case other.Config().Timeline != 8:
+		t.Errorf("other seeds: other.Config().Timeline is %d; want 8", other.Config().Timeline)
 	}
 }
 
@@ -399,12 +429,22 @@ func TestPartsAreMadeOnce(t *testing.T) {
 	if first != made {
 		t.Error("the first learner gets another method than the one that was checked")
 	}
-	if second == made || third == made || second == third || second.method == first.method ||
-		third.method == second.method {
-		t.Error("two learners get the same method")
+	switch {
+	case second == made:
+		t.Errorf("second and made are both %v", second)
+	case third == made:
+		t.Errorf("third and made are both %v", third)
+	case second == third:
+		t.Errorf("second and third are both %v", second)
+	case second.method == first.method:
+		t.Errorf("second.method and first.method are both %v", second.method)
+	case third.method == second.method:
+		t.Errorf("third.method and second.method are both %v", third.method)
 	}
-	if unchecked := must.Get(Checked{config: checked.config}.parts())(t); unchecked.method == nil ||
-		unchecked.optimizer == nil {
-		t.Errorf("a configuration without parts gives %+v", unchecked)
+	switch unchecked := must.Get(Checked{config: checked.config}.parts())(t); {
+	case unchecked.method == nil:
+		t.Error("unchecked.method is nil")
+	case unchecked.optimizer == nil:
+		t.Error("unchecked.optimizer is nil")
 	}
 }

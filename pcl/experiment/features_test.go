@@ -16,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/features"
@@ -77,9 +78,15 @@ func TestRunOnFeatures(t *testing.T) {
 		t.Errorf("the backend was opened %d times; want 2", opened)
 	}
 	set := must.Get(m.DatasetOf(t.Context(), c))(t)
-	if set.Vector != features.Width || set.Features != must.Get(features.Parse(text))(t).String() ||
-		set.Train.Len() != 16 || opened != 2 {
+	switch {
+	case set.Vector != features.Width:
+		t.Errorf("set.Vector is %d; want %d", set.Vector, features.Width)
+	case set.Features != must.Get(features.Parse(text))(t).String():
 		t.Errorf("vectors of %d, %q, %d of them; opened %d times", set.Vector, set.Features, set.Train.Len(), opened)
+	case set.Train.Len() != 16:
+		t.Errorf("set.Train.Len() is %d; want 16", set.Train.Len())
+	case opened != 2:
+		t.Errorf("opened is %d; want 2", opened)
 	}
 	x := make([]float32, features.Width)
 	set.Select(&set.Train, 0, 1).Sample(0, x)
@@ -91,9 +98,15 @@ func TestRunOnFeatures(t *testing.T) {
 	again := make([]uint8, features.Width)
 	part.Select(&part.Train, 0, 1).Sample(0, x)
 	must.Do(t, features.Codes(again, x))
-	if part.Train.Len() != 6 || part.Test.Len() != 2 || !slices.Equal(codes, again) || opened != 2 {
-		t.Errorf("%d and %d pictures, opened %d times; want 6 and 2, with the same features, from the cache",
-			part.Train.Len(), part.Test.Len(), opened)
+	switch {
+	case part.Train.Len() != 6:
+		t.Errorf("part.Train.Len() is %d; want 6", part.Train.Len())
+	case part.Test.Len() != 2:
+		t.Errorf("part.Test.Len() is %d; want 2", part.Test.Len())
+	case !slices.Equal(codes, again):
+		t.Errorf("codes is %q; want %q", codes, again)
+	case opened != 2:
+		t.Errorf("opened is %d; want 2", opened)
 	}
 }
 
@@ -114,9 +127,8 @@ func TestFeaturesID(t *testing.T) {
 	text, name := drawnBackbone(t, dir, 1), photos(t, dir, 2, 8)
 	c := must.Get(DefaultConfig(name).OnFeatures(text).OnData(t.Context(), datasets.Options{}))(t)
 	drawnBackbone(t, dir, 2)
-	if _, err := c.OnData(t.Context(), datasets.Options{}); !errors.Is(err, ErrData) {
-		t.Errorf("other weights in the file: %v; want ErrData", err)
-	}
+	_, err := c.OnData(t.Context(), datasets.Options{})
+	expect.Refusal(t, "other weights in the file", err, ErrData)
 }
 
 // TestFeaturesRefused: what features cannot be made of, or be beside, is an error that says so.
@@ -125,10 +137,8 @@ func TestFeaturesRefused(t *testing.T) {
 	text := drawnBackbone(t, dir, 1)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "v.csv"), []byte("a,b,class\n1,2,x\n3,4,y\n5,6,x\n7,8,y\n"), 0o644))
 	m := &Machine{Open: func(context.Context) (*backend.Backend, error) { return nil, errors.New("not opened") }}
-	if _, err := m.DatasetOf(t.Context(), DefaultConfig("csv:"+dir+"/v.csv").OnFeatures(text)); err == nil ||
-		!strings.Contains(err.Error(), "has vectors") {
-		t.Errorf("vectors: %v", err)
-	}
+	_, err := m.DatasetOf(t.Context(), DefaultConfig("csv:"+dir+"/v.csv").OnFeatures(text))
+	expect.Refusal(t, "vectors", err, "has vectors")
 	for want, change := range map[string]func(c *Config){
 		"want efficientnet-lite0": func(c *Config) { c.Features = "resnet50" },
 		"multiple of 32":          func(c *Config) { c.Features = "efficientnet-lite0:size=100" },
@@ -136,11 +146,12 @@ func TestFeaturesRefused(t *testing.T) {
 		"flips=true instead":      func(c *Config) { c.Features, c.Augment = "efficientnet-lite0", "flip" },
 		"want flip, crop":         func(c *Config) { c.Augment = "flip,rotate" },
 	} {
-		c := DefaultConfig("glyphs")
-		change(&c)
-		if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; want %q in it", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			c := DefaultConfig("glyphs")
+			change(&c)
+			_, err = c.Check()
+			expect.Refusal(t, "Check", err, want)
+		})
 	}
 }
 
@@ -169,27 +180,29 @@ func TestAugment(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, text := range []string{"flip", "crop", "crop,flip"} {
-		c := DefaultConfig("glyphs")
-		c.Augment = text
-		f := must.Get(c.augment(d))(t)
-		seen := map[string]bool{}
-		for range 400 {
-			x := slices.Clone(picture)
-			f(rng, x)
-			seen[fmt.Sprint(x)] = true
-			zeros := 0
-			for _, v := range x {
-				if v == 0 {
-					zeros++
+		t.Run(text, func(t *testing.T) {
+			c := DefaultConfig("glyphs")
+			c.Augment = text
+			f := must.Get(c.augment(d))(t)
+			seen := map[string]bool{}
+			for range 400 {
+				x := slices.Clone(picture)
+				f(rng, x)
+				seen[fmt.Sprint(x)] = true
+				zeros := 0
+				for _, v := range x {
+					if v == 0 {
+						zeros++
+					}
+				}
+				if most := 2*8*3 + 16*3; zeros > most || text == "flip" && zeros > 0 {
+					t.Fatalf("%d zeros; want at most %d", zeros, most)
 				}
 			}
-			if most := 2*8*3 + 16*3; zeros > most || text == "flip" && zeros > 0 {
-				t.Fatalf("%s: %d zeros; want at most %d", text, zeros, most)
+			if want := map[string]int{"flip": 2, "crop": 5 * 3, "crop,flip": 2 * 5 * 3}[text]; len(seen) != want {
+				t.Errorf("%d pictures; want %d", len(seen), want)
 			}
-		}
-		if want := map[string]int{"flip": 2, "crop": 5 * 3, "crop,flip": 2 * 5 * 3}[text]; len(seen) != want {
-			t.Errorf("%s: %d pictures; want %d", text, len(seen), want)
-		}
+		})
 	}
 	c := DefaultConfig("glyphs")
 	if f, err := c.augment(d); f != nil || err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -132,10 +133,19 @@ func TestUnfinishedGoesOn(t *testing.T) {
 	p.w.Dir = t.TempDir()
 	p.stop(5, recorded)
 	r := p.end(nil)
-	if r.ModelSHA256 != whole.ModelSHA256 || p.steps != r.Steps-5 || r.Measured.Resumed != 1 ||
-		p.files()[results.RecordsFile] != records {
-		t.Errorf("resumed with %d of %d steps, the model is the same: %t", p.steps, r.Steps,
-			r.ModelSHA256 == whole.ModelSHA256)
+	switch {
+	case r.ModelSHA256 != whole.ModelSHA256:
+		t.Errorf("resumed with %d of %d steps, the model is the same: r.ModelSHA256 is %q; want %q", p.steps, r.Steps,
+			r.ModelSHA256, whole.ModelSHA256)
+	case p.steps != r.Steps-5:
+		t.Errorf("resumed with %d of %d steps, the model is the same: p.steps is %d; want %d", p.steps, r.Steps, p.steps,
+			r.Steps-5)
+	case r.Measured.Resumed != 1:
+		t.Errorf("resumed with %d of %d steps, the model is the same: r.Measured.Resumed is %d; want 1", p.steps, r.Steps,
+			r.Measured.Resumed)
+	case p.files()[results.RecordsFile] != records:
+		t.Errorf("resumed with %d of %d steps, the model is the same: p.files()[results.RecordsFile] is %q; want %q",
+			p.steps, r.Steps, p.files()[results.RecordsFile], records)
 	}
 }
 
@@ -147,24 +157,32 @@ func TestMadeAgainForItsFiles(t *testing.T) {
 		weightsFile:         func(w *work) { w.Weights, w.Replace = true, true },
 		arraysDir:           arrays(3),
 	} {
-		for _, stop := range []bool{false, true} {
-			p := newPlayed(t)
-			want := p.end(nil)
-			if stop {
-				p.w.Dir = t.TempDir()
-				p.stop(5, nil)
+		t.Run(name, func(t *testing.T) {
+			for _, stop := range []bool{false, true} {
+				p := newPlayed(t)
+				want := p.end(nil)
+				if stop {
+					p.w.Dir = t.TempDir()
+					p.stop(5, nil)
+				}
+				said := ""
+				r := p.end(func(w *work) { ask(w); w.Log = func(s string) { said += s } })
+				goesOn := stop && name == weightsFile // which a run leaves when it ends
+				switch {
+				case r.ModelSHA256 != want.ModelSHA256:
+					t.Errorf("%s, interrupted before: r.ModelSHA256 is %q; want %q", name, r.ModelSHA256, want.ModelSHA256)
+				case !exists(p.dir(), name):
+					t.Errorf("%s, interrupted before: exists(p.dir(), name) is false", name)
+				case (p.steps == r.Steps) == goesOn:
+					t.Errorf("%s, interrupted before: (p.steps == r.Steps) and goesOn are both %t", name, (p.steps == r.Steps))
+				case (said == "") != goesOn:
+					t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
+				}
+				if p.end(ask); p.steps != 0 {
+					t.Error("made once more")
+				}
 			}
-			said := ""
-			r := p.end(func(w *work) { ask(w); w.Log = func(s string) { said += s } })
-			goesOn := stop && name == weightsFile // which a run leaves when it ends
-			if r.ModelSHA256 != want.ModelSHA256 || !exists(p.dir(), name) || (p.steps == r.Steps) == goesOn ||
-				(said == "") != goesOn {
-				t.Errorf("%s, interrupted before: %t: made %d steps of %d, said %q", name, stop, p.steps, r.Steps, said)
-			}
-			if p.end(ask); p.steps != 0 {
-				t.Errorf("%s: made once more", name)
-			}
-		}
+		})
 	}
 }
 
@@ -242,10 +260,8 @@ func TestForeignResult(t *testing.T) {
 		data := must.Get(json.Marshal(fields))(t)
 		write(t, path, string(data))
 		p.refused(ErrForeign, recorded)
-		if _, err := p.w.Finished(Checked{config: p.c}); err == nil || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), name) {
-			t.Errorf("want an error with the file and %q: %v", name, err)
-		}
+		_, err := p.w.Finished(Checked{config: p.c})
+		expect.Refusal(t, "Finished", err, path, name)
 	}
 	write(t, path, own[:len(own)/2])
 	p.refused(ErrForeign, nil)
@@ -261,9 +277,7 @@ func TestInUse(t *testing.T) {
 	l := must.Get(takeLock(p.dir()))(t)
 	p.refused(errHeld, nil)
 	p.refused(errHeld, replacing)
-	if err := p.w.Discard(Checked{config: p.c}); !errors.Is(err, errHeld) {
-		t.Error(err)
-	}
+	expect.Refusal(t, "Discard", p.w.Discard(Checked{config: p.c}), errHeld)
 	must.Do(t, l.release())
 	p.end(nil)
 }
@@ -290,10 +304,10 @@ func TestFolderRemoved(t *testing.T) {
 		cancel()
 	}
 	if _, err := made(ctx, p.c, w); !errors.Is(err, errUnsaved) || errors.Is(err, ErrInterrupted) {
-		t.Errorf("a run that could not be saved ends with %v", err)
+		t.Errorf("a run that could not be saved ends with %v", expect.Text(err))
 	}
 	if saved, err := (series{dir: p.dir()}).list(); err != nil || len(saved) > 0 {
-		t.Errorf("it wrote %v (%v) into the other's folder", saved, err)
+		t.Errorf("it wrote %v (%v) into the other's folder", saved, expect.Text(err))
 	}
 	if err := errors.Join(other.check(), other.release()); err != nil {
 		t.Errorf("it took the other's lock away: %v", err)
@@ -303,8 +317,11 @@ func TestFolderRemoved(t *testing.T) {
 // TestParts begins a run on one backend and ends it on another: both are in the result.
 func TestParts(t *testing.T) {
 	p := newPlayed(t)
-	if r := p.end(nil); r.Measured.Parts != nil || r.Measured.Backend != backend.Go {
-		t.Errorf("a run of one part has %+v", r.Measured)
+	switch r := p.end(nil); {
+	case r.Measured.Parts != nil:
+		t.Errorf("r.Measured.Parts is %v; want nil", r.Measured.Parts)
+	case r.Measured.Backend != backend.Go:
+		t.Errorf("r.Measured.Backend is %q; want %q", r.Measured.Backend, backend.Go)
 	}
 	p = newPlayed(t)
 	first := p.w.Machine.backend
@@ -313,13 +330,25 @@ func TestParts(t *testing.T) {
 	p.stop(5, nil)
 	p.stop(2, func(w *work) { w.Machine = on(t, other, p.w.Machine.set) })
 	m := p.end(nil).Measured
-	if len(m.Parts) != 3 || m.Parts[1].From != 5 || m.Parts[1].Backend != "other" || m.Parts[1].Threads != 7 ||
-		m.Parts[2].From != 7 || m.Parts[2].Begun.IsZero() {
-		t.Errorf("the parts are %+v, from steps %d, %d, the last begun %v", m.Parts, m.Parts[1].From, m.Parts[2].From,
-			m.Parts[2].Begun)
+	switch {
+	case len(m.Parts) != 3:
+		t.Errorf("len(m.Parts) is %d; want 3", len(m.Parts))
+	case m.Parts[1].From != 5:
+		t.Errorf("m.Parts[1].From is %d; want 5", m.Parts[1].From)
+	case m.Parts[1].Backend != "other":
+		t.Errorf("m.Parts[1].Backend is %q; want %q", m.Parts[1].Backend, "other")
+	case m.Parts[1].Threads != 7:
+		t.Errorf("m.Parts[1].Threads is %d; want 7", m.Parts[1].Threads)
+	case m.Parts[2].From != 7:
+		t.Errorf("m.Parts[2].From is %d; want 7", m.Parts[2].From)
+	case m.Parts[2].Begun.IsZero():
+		t.Error("m.Parts[2].Begun.IsZero() is true")
 	}
-	if m.Parts[0].Backend != backend.Go || m.Backend != backend.Go {
-		t.Errorf("made with %+v, at last with %s", m.Parts, m.Backend)
+	switch {
+	case m.Parts[0].Backend != backend.Go:
+		t.Errorf("m.Parts[0].Backend is %q; want %q", m.Parts[0].Backend, backend.Go)
+	case m.Backend != backend.Go:
+		t.Errorf("m.Backend is %q; want %q", m.Backend, backend.Go)
 	}
 }
 
@@ -339,8 +368,15 @@ func TestDiverged(t *testing.T) {
 		}
 	}
 	r := must.Get(made(t.Context(), p.c, w))(t)
-	if r.DivergedAt == nil || *r.DivergedAt != 1 || r.Skipped < r.Steps-1 || skipped != r.Skipped {
-		t.Errorf("diverged at %v with %d rows skipped, %d of them shown", r.DivergedAt, r.Skipped, skipped)
+	switch {
+	case r.DivergedAt == nil:
+		t.Error("r.DivergedAt is nil")
+	case *r.DivergedAt != 1:
+		t.Errorf("*r.DivergedAt is %d; want 1", *r.DivergedAt)
+	case r.Skipped < r.Steps-1:
+		t.Errorf("r.Skipped is %d; want at least %d", r.Skipped, r.Steps-1)
+	case skipped != r.Skipped:
+		t.Errorf("skipped is %d; want %d", skipped, r.Skipped)
 	}
 	if !strings.Contains(p.files()[results.ResultFile], `"diverged_at": 1`) {
 		t.Error("the file does not say so")
@@ -365,8 +401,14 @@ func TestTrouble(t *testing.T) {
 	} {
 		s.observe(&c.report)
 		at := s.divergedAt(9, nil)
-		if s.Skipped != c.want.Skipped || s.Rejected != c.want.Rejected || (at == nil) != (c.stuck < 0) ||
-			at != nil && *at != c.stuck {
+		switch {
+		case s.Skipped != c.want.Skipped:
+			t.Errorf("after step %d: s.Skipped is %d; want %d", c.report.Step, s.Skipped, c.want.Skipped)
+		case s.Rejected != c.want.Rejected:
+			t.Errorf("after step %d: s.Rejected is %d; want %d", c.report.Step, s.Rejected, c.want.Rejected)
+		case (at == nil) != (c.stuck < 0):
+			t.Errorf("after step %d: (at == nil) is %t; want %t", c.report.Step, (at == nil), (c.stuck < 0))
+		case at != nil && *at != c.stuck:
 			t.Errorf("after step %d: %+v, diverged at %v, want %+v, %d", c.report.Step, s, at, c.want, c.stuck)
 		}
 	}

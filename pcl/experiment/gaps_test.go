@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -30,8 +31,14 @@ func TestGapsInTheTimeline(t *testing.T) {
 	c.UseScenario(&later)
 	run := func(dir string) (result, records []byte) {
 		r := must.Get(made(t.Context(), c, work{Store: Store{Dir: dir, Record: true}, Schedule: Schedule{Machine: m}}))(t)
-		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
-			t.Fatalf("%d of %d steps, another model: %t", r.Steps, r.Span(), r.ModelSHA256 != dense.ModelSHA256)
+		switch {
+		case r.ModelSHA256 != dense.ModelSHA256:
+			t.Fatalf("%d of %d steps, another model: r.ModelSHA256 is %q; want %q", r.Steps, r.Span(), r.ModelSHA256,
+				dense.ModelSHA256)
+		case r.Steps != dense.Steps:
+			t.Fatalf("%d of %d steps, another model: r.Steps is %d; want %d", r.Steps, r.Span(), r.Steps, dense.Steps)
+		case r.Span() != dense.Steps+14:
+			t.Fatalf("%d of %d steps, another model: r.Span() is %d; want %d", r.Steps, r.Span(), r.Span(), dense.Steps+14)
 		}
 		for i, p := range r.Curve {
 			if p.Step != dense.Curve[i].Step+gap[i] || p.Mean != dense.Curve[i].Mean {
@@ -55,7 +62,7 @@ func TestGapsInTheTimeline(t *testing.T) {
 				}
 			}}})
 		if stop(); !errors.Is(err, ErrInterrupted) {
-			t.Fatal(err)
+			t.Fatal(expect.Text(err))
 		}
 		result2, records2 := run(dir)
 		if !bytes.Equal(result, result2) || !bytes.Equal(records, records2) {
@@ -71,28 +78,44 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	text := `{"schema": 1, "tasks": [{"classes": [0, 1]}, {"classes": [2, 3], "start": 4}, {"classes": [4, 5], "start": 90}]}`
 	must.Do(t, os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666))
 	for _, increment := range []string{"task", "class"} {
-		c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+
-			"\"\nhidden = [16, 8]\n"))(t)
-		r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
-		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 ||
-			r.Steps != 24 || r.A < 50 {
-			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
-		}
+		t.Run(increment, func(t *testing.T) {
+			c := must.Get(parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+
+				"\"\nhidden = [16, 8]\n"))(t)
+			r := must.Get(made(t.Context(), c, work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
+			switch {
+			case r.Increment != increment:
+				t.Errorf("r.Increment is %q; want %q", r.Increment, increment)
+			case len(r.Tasks) != 3:
+				t.Errorf("len(r.Tasks) is %d; want 3", len(r.Tasks))
+			case r.Tasks[2].Start != 90:
+				t.Errorf("r.Tasks[2].Start is %d; want 90", r.Tasks[2].Start)
+			case r.Tasks[0].Train != 80:
+				t.Errorf("r.Tasks[0].Train is %d; want 80", r.Tasks[0].Train)
+			case r.Steps != 24:
+				t.Errorf("r.Steps is %d; want 24", r.Steps)
+			case r.A < 50:
+				t.Errorf("r.A is %g; want at least 50", r.A)
+			}
+		})
 	}
 	for _, key := range []string{"labelset = 1", "timeline = 1", "kind = \"serial\"", "tasks = 3", "min_classes = 2",
 		"max_classes = 2", "overlap = 1", "duplicate = true"} {
-		if _, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"); err == nil {
-			t.Errorf("%s beside a scenario: %v", key, err)
-		}
+		t.Run(key, func(t *testing.T) {
+			if _, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"); err == nil {
+				t.Errorf("%s beside a scenario: %v", key, expect.Text(err))
+			}
+		})
 	}
 	sized := filepath.Join(dir, "sized.json")
 	must.Do(t, os.WriteFile(sized,
 		[]byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666))
 	for key, want := range map[string]string{"batch = 16": "batch is 16", "epochs = 2": "epochs is 2", "batch = 8": ""} {
-		_, err := parseIn(dir, "scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n")
-		if want == "" && err != nil || want != "" && err == nil {
-			t.Errorf("%s beside a scenario that says another: %v", key, err)
-		}
+		t.Run(key, func(t *testing.T) {
+			_, err := parseIn(dir, "scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n")
+			if want == "" && err != nil || want != "" && err == nil {
+				t.Errorf("%s beside a scenario that says another: %v", key, err)
+			}
+		})
 	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
@@ -114,9 +137,11 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 			c.Batch, c.Scenario = 9, &scenario.Scenario{Schema: 1, Batch: 8, Tasks: c.Scenario.Tasks}
 		},
 	} {
-		other := c
-		if change(&other); wrong(other) == nil {
-			t.Errorf("no error; want one about %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			other := c
+			if change(&other); wrong(other) == nil {
+				t.Errorf("no error; want one about %q", want)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -18,7 +19,7 @@ import (
 func TestInit(t *testing.T) {
 	p := newPlayed(t)
 	if text, err := json.Marshal(p.c); err != nil || strings.Contains(string(text), "init") {
-		t.Errorf("without a network the configuration is %s: %v", text, err)
+		t.Errorf("without a network the configuration is %s: %v", text, expect.Text(err))
 	}
 	plain := p.end(weighted)
 	file := filepath.Join(p.dir(), weightsFile)
@@ -55,7 +56,7 @@ func TestInit(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600))
 	fromTOML, err := parseIn(dir, `init = "net.safetensors"`)
 	if err != nil || fromTOML.Init != started.Init {
-		t.Errorf("from TOML: %s, %v", fromTOML.Init, err)
+		t.Errorf("from TOML: %s, %v", fromTOML.Init, expect.Text(err))
 	}
 
 	refuse := func(c Config, want string) {
@@ -73,7 +74,7 @@ func TestInit(t *testing.T) {
 	fromResult.InitFile = file
 	if again, err := made(t.Context(), fromResult, work{Schedule: Schedule{Machine: p.w.Machine}}); err != nil ||
 		again.ModelSHA256 != r.ModelSHA256 {
-		t.Errorf("from its result it ends otherwise: %v", err)
+		t.Errorf("from its result it ends otherwise: %v", expect.Text(err))
 	}
 	wide := started
 	wide.Hidden = []int{16, 9}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -26,11 +27,15 @@ func TestOneAtATime(t *testing.T) {
 	}
 	_, err = takeLock(dir)
 	if !errors.Is(err, errHeld) {
-		t.Fatalf("a second holder: %v, want errHeld", err)
+		t.Fatalf("a second holder: %v, want errHeld", expect.Text(err))
 	}
 	host, _ := os.Hostname()
-	if h := holderOf(dir); h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute ||
-		!strings.Contains(err.Error(), host) {
+	switch h := holderOf(dir); {
+	case h.PID != os.Getpid():
+		t.Errorf("h.PID is %d; want %d", h.PID, os.Getpid())
+	case h.Host != host:
+		t.Errorf("h.Host is %q; want %q", h.Host, host)
+	case time.Since(h.Since) > time.Minute, !strings.Contains(err.Error(), host):
 		t.Errorf("the holder is %+v, in words %q", h, err)
 	}
 	must.Do(t, first.release())
@@ -115,11 +120,10 @@ func TestNotWritable(t *testing.T) {
 	file := filepath.Join(base, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
 	below := filepath.Join(file, "runs", "one")
-	if _, err := takeLock(below); err == nil || !strings.Contains(err.Error(), below) {
-		t.Errorf("below a file: taken, %v", err)
-	}
+	_, err := takeLock(below)
+	expect.Refusal(t, "below a file", err, below)
 	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
-		t.Errorf("%v (%v) are left, want the one file", entries, err)
+		t.Errorf("%v (%v) are left, want the one file", entries, expect.Text(err))
 	}
 }
 
@@ -130,8 +134,11 @@ func TestNoLocks(t *testing.T) {
 	tryLock = func(*flock.Flock) (bool, error) { return false, syscall.ENOLCK }
 	dir := t.TempDir()
 	l, err := takeLock(dir)
-	if err != nil || !l.open {
-		t.Fatalf("%+v, %v", l, err)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case !l.open:
+		t.Fatal("l.open is false")
 	}
 	if _, held := heldBy(dir); held {
 		t.Error("the folder counts as held")

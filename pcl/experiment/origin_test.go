@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -50,9 +51,16 @@ func TestOtherProgram(t *testing.T) {
 	p.stop(4, replacing)
 	as(t, "commit-newer")
 	r := p.end(replacing)
-	if r.Measured.Program != "commit-newer" || r.Measured.Parts != nil || p.steps != r.Steps {
-		t.Errorf("%d of %d steps by %q, parts %v: want all by the program that replaces", p.steps, r.Steps,
-			r.Measured.Program, r.Measured.Parts)
+	switch {
+	case r.Measured.Program != "commit-newer":
+		t.Errorf("%d of %d steps by %q, parts %v: r.Measured.Program is %q; want %q", p.steps, r.Steps, r.Measured.Program,
+			r.Measured.Parts, r.Measured.Program, "commit-newer")
+	case r.Measured.Parts != nil:
+		t.Errorf("%d of %d steps by %q, parts %v: r.Measured.Parts is %v; want nil", p.steps, r.Steps, r.Measured.Program,
+			r.Measured.Parts, r.Measured.Parts)
+	case p.steps != r.Steps:
+		t.Errorf("%d of %d steps by %q, parts %v: p.steps is %d; want %d", p.steps, r.Steps, r.Measured.Program,
+			r.Measured.Parts, p.steps, r.Steps)
 	}
 	if again := p.end(nil); p.steps != 0 || again.ModelSHA256 != r.ModelSHA256 {
 		t.Errorf("the program that made it makes %d steps again", p.steps)
@@ -89,7 +97,7 @@ func TestOwnPartsCount(t *testing.T) {
 	} {
 		if program, err := change.program(); err != nil || (program == "source-1+cells-2") != own ||
 			!own && program != "source-1" {
-			t.Errorf("%s on %s with %q is by %q (%v)", change.Method, change.Dataset, change.Model, program, err)
+			t.Errorf("%s on %s with %q is by %q (%v)", change.Method, change.Dataset, change.Model, program, expect.Text(err))
 		}
 	}
 }
@@ -103,18 +111,20 @@ func TestSessionReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	as(t, "cells-2")
-	if _, err := g.Run(t.Context(), configs, nil); !errors.Is(err, ErrForeign) ||
-		!strings.Contains(err.Error(), "Options.Replace") {
-		t.Errorf("the results of other code are shown: %v", err)
-	}
-	if _, err := g.Records(configs[0]); !errors.Is(err, ErrForeign) {
-		t.Errorf("the records of other code are shown: %v", err)
-	}
+	_, err := g.Run(t.Context(), configs, nil)
+	expect.Refusal(t, "the results of other code are shown", err, ErrForeign, "Options.Replace")
+	_, err = g.Records(configs[0])
+	expect.Refusal(t, "the records of other code are shown", err, ErrForeign)
 	g.options.Replace = true
 	for range 2 {
 		runs, err := g.Run(t.Context(), configs, nil)
-		if err != nil || runs[0].Measured.Program != "cells-2" || runs[0].Measured.Resumed != 0 {
-			t.Fatalf("made again: %+v, %v", runs, err)
+		switch {
+		case err != nil:
+			t.Fatalf("made again: %v", err)
+		case runs[0].Measured.Program != "cells-2":
+			t.Fatalf("made again: runs[0].Measured.Program is %q; want %q", runs[0].Measured.Program, "cells-2")
+		case runs[0].Measured.Resumed != 0:
+			t.Fatalf("made again: runs[0].Measured.Resumed is %d; want 0", runs[0].Measured.Resumed)
 		}
 	}
 	if _, err := g.Records(configs[0]); err != nil {
@@ -141,7 +151,7 @@ func TestGoesOnHere(t *testing.T) {
 	} {
 		err := goesOnHere(results.Maker{Backend: c.backend, Device: c.then}, results.Maker{Backend: c.backend, Device: c.now})
 		if (err != nil) != c.refused {
-			t.Errorf("%s: %s, then %s: error %v", c.backend, c.then, c.now, err)
+			t.Errorf("%s: %s, then %s: error %v", c.backend, c.then, c.now, expect.Text(err))
 		}
 	}
 }

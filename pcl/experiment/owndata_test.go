@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -40,8 +41,19 @@ func TestChangedFiles(t *testing.T) {
 		return c, work{Store: Store{Dir: out}, Schedule: Schedule{Machine: on(t, b, d)}}
 	}
 	c, w := open()
-	if c.Tasks != 2 || c.MinClasses != 2 || c.MaxClasses != 2 || c.Model != "" || c.Batch != 8 || len(c.DataSHA256) != 64 {
-		t.Errorf("the defaults are %+v", c)
+	switch {
+	case c.Tasks != 2:
+		t.Errorf("c.Tasks is %d; want 2", c.Tasks)
+	case c.MinClasses != 2:
+		t.Errorf("c.MinClasses is %d; want 2", c.MinClasses)
+	case c.MaxClasses != 2:
+		t.Errorf("c.MaxClasses is %d; want 2", c.MaxClasses)
+	case c.Model != "":
+		t.Errorf("c.Model is %q; want %q", c.Model, "")
+	case c.Batch != 8:
+		t.Errorf("c.Batch is %d; want 8", c.Batch)
+	case len(c.DataSHA256) != 64:
+		t.Errorf("len(c.DataSHA256) is %d; want 64", len(c.DataSHA256))
 	}
 	if !strings.HasPrefix(c.Folder(), "csv-my-table-csv-class-emgd-s1234-") {
 		t.Errorf("the folder is %s", c.Folder())
@@ -53,30 +65,40 @@ func TestChangedFiles(t *testing.T) {
 		}
 	}
 	if _, err := made(ctx, c, w); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	table(t, path, 10)
 	changed, w := open()
-	if changed.DataSHA256 == c.DataSHA256 || changed.Folder() != c.Folder() || changed.ID() == c.ID() {
-		t.Error("the changed files are the same, or in another folder")
+	switch {
+	case changed.DataSHA256 == c.DataSHA256:
+		t.Errorf("changed.DataSHA256 is %q", c.DataSHA256)
+	case changed.Folder() != c.Folder():
+		t.Errorf("changed.Folder() is %q; want %q", changed.Folder(), c.Folder())
+	case changed.ID() == c.ID():
+		t.Errorf("changed.ID() is %q", c.ID())
 	}
 	if _, err := made(t.Context(), changed, w); !errors.Is(err, ErrForeign) ||
 		!strings.Contains(err.Error(), "files of the data set have changed") {
-		t.Errorf("resumed on other files: %v", err)
+		t.Errorf("resumed on other files: %v", expect.Text(err))
 	}
 	if _, err := made(t.Context(), c, w); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), c.DataSHA256[:12]) {
-		t.Errorf("resumed on other files: %v", err)
+		t.Errorf("resumed on other files: %v", expect.Text(err))
 	}
 	table(t, path, 0)
 	c, w = open()
 	r, err := made(t.Context(), c, w)
-	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" || r.Measured.Resumed != 1 {
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case r.A < 50:
+		t.Fatalf("r.A is %g; want at least 50", r.A)
+	case strings.Join(r.Tasks[0].Names, "") == "":
 		t.Fatalf("%+v, %v", r, err)
+	case r.Measured.Resumed != 1:
+		t.Fatalf("r.Measured.Resumed is %d; want 1", r.Measured.Resumed)
 	}
-	if _, err := w.Finished(Checked{config: changed}); !errors.Is(err, ErrForeign) ||
-		!strings.Contains(err.Error(), "data_sha256") {
-		t.Errorf("a result on other files: %v", err)
-	}
+	_, err = w.Finished(Checked{config: changed})
+	expect.Refusal(t, "a result on other files", err, ErrForeign, "data_sha256")
 	if _, err := c.OnData(t.Context(), datasets.Options{}); err != nil {
 		t.Error(err)
 	}
@@ -86,8 +108,13 @@ func TestChangedFiles(t *testing.T) {
 func TestDefaultsThatAreNamed(t *testing.T) {
 	plain := DefaultConfig("glyphs")
 	named, err := parse("model = \"mlp\"\nprecision = \"float32\"\n")
-	if err != nil || named.ID() != plain.ID() || named.Folder() != plain.Folder() {
-		t.Errorf("%s with the defaults named, %s without (%v)", named.Folder(), plain.Folder(), err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case named.ID() != plain.ID():
+		t.Errorf("named.ID() is %q; want %q", named.ID(), plain.ID())
+	case named.Folder() != plain.Folder():
+		t.Errorf("named.Folder() is %q; want %q", named.Folder(), plain.Folder())
 	}
 	other := plain
 	if other.Precision = "bfloat16"; other.ID() == plain.ID() {
@@ -128,19 +155,28 @@ func TestPartsOfASet(t *testing.T) {
 	}
 	large, whole := of(200), of(10000)
 	small := of(100)
-	if whole.ID() != plain.ID() || small.ID() == plain.ID() || large.ID() == small.ID() ||
-		small.Folder() != plain.Folder() {
-		t.Errorf("the runs on 100, 200 and 10,000 images are %s, %s and %s", small.ID(), large.ID(), whole.ID())
+	switch {
+	case whole.ID() != plain.ID():
+		t.Errorf("whole.ID() is %q; want %q", whole.ID(), plain.ID())
+	case small.ID() == plain.ID():
+		t.Errorf("small.ID() is %q", plain.ID())
+	case large.ID() == small.ID():
+		t.Errorf("large.ID() is %q", small.ID())
+	case small.Folder() != plain.Folder():
+		t.Errorf("small.Folder() is %q; want %q", small.Folder(), plain.Folder())
 	}
 	r, err := made(t.Context(), plain, w) // even if it was not told of the data before
-	if err != nil || r.ID != small.ID() || !strings.Contains(string(r.Config), small.DataSHA256) {
-		t.Fatalf("%+v, %v", r, err)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case r.ID != small.ID():
+		t.Fatalf("r.ID is %q; want %q", r.ID, small.ID())
+	case !strings.Contains(string(r.Config), small.DataSHA256):
+		t.Fatalf("string(r.Config) is %q; want %q in it", string(r.Config), small.DataSHA256)
 	}
 	for _, c := range []Config{large, whole} {
-		if _, err := w.Finished(Checked{config: c}); !errors.Is(err, ErrForeign) ||
-			!strings.Contains(err.Error(), "data_sha256") {
-			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
-		}
+		_, err = w.Finished(Checked{config: c})
+		expect.Refusal(t, fmt.Sprintf("the result on 100 images stands for %s", c.ID()), err, ErrForeign, "data_sha256")
 	}
 }
 
@@ -163,9 +199,11 @@ func TestVectorsRefused(t *testing.T) {
 func TestIDsStay(t *testing.T) {
 	for name, want := range map[string]string{"emnist-byclass": "2632594c09be", "cifar-10": "d986eaa35db8",
 		"glyphs": "df636d2aa66c"} {
-		if got := DefaultConfig(name).ID(); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := DefaultConfig(name).ID(); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
 	}
 }
 
@@ -175,12 +213,17 @@ func TestLinear(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
 	d := must.Get(datasets.Open(t.Context(), name, datasets.Options{}))(t)
 	for increment, least := range map[string]float64{"task": 95, "class": 75} {
-		c := DefaultConfig(name)
-		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
-		r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}})
-		if err != nil || r.A < least {
-			t.Errorf("%s-incremental: %+v, %v", increment, r, err)
-		}
+		t.Run(increment, func(t *testing.T) {
+			c := DefaultConfig(name)
+			c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
+			r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: on(t, pcltest.Backend(t, backend.Go), d)}})
+			switch {
+			case err != nil:
+				t.Errorf("%s-incremental: %v", increment, err)
+			case r.A < least:
+				t.Errorf("%s-incremental: r.A is %g; want at least %g", increment, r.A, least)
+			}
+		})
 	}
 }
 
@@ -198,12 +241,11 @@ func TestSessionOnOwnFiles(t *testing.T) {
 	first := must.Get(run())(t)
 	again, err := run()
 	if err != nil || !again[0].Measured.Started.Equal(first[0].Measured.Started) {
-		t.Errorf("the finished run was made again: %v", err)
+		t.Errorf("the finished run was made again: %v", expect.Text(err))
 	}
 	table(t, path, 3)
-	if _, err := run(); !errors.Is(err, ErrForeign) {
-		t.Errorf("on other files: %v", err)
-	}
+	_, err = run()
+	expect.Refusal(t, "on other files", err, ErrForeign)
 }
 
 // TestTasksAlone: a number of tasks alone changes the classes that each has, where it must and each
@@ -226,9 +268,13 @@ func TestTasksAlone(t *testing.T) {
 		{map[string]any{"tasks": 3, "max_classes": 5}, 2, 5},
 	} {
 		c.values["dataset"] = "csv:" + path
-		if got, err := NewConfig(Layer{Values: c.values}); err != nil || got.MinClasses != c.fewest ||
-			got.MaxClasses != c.to {
-			t.Errorf("%v: %d to %d classes, %v; want %d to %d", c.values, got.MinClasses, got.MaxClasses, err, c.fewest, c.to)
+		switch got, err := NewConfig(Layer{Values: c.values}); {
+		case err != nil:
+			t.Errorf("%v: %v", c.values, err)
+		case got.MinClasses != c.fewest:
+			t.Errorf("%v: got.MinClasses is %d; want %d", c.values, got.MinClasses, c.fewest)
+		case got.MaxClasses != c.to:
+			t.Errorf("%v: got.MaxClasses is %d; want %d", c.values, got.MaxClasses, c.to)
 		}
 	}
 }
@@ -248,8 +294,12 @@ func TestDoubtsAreTold(t *testing.T) {
 		must.Do(t, s.Close())
 	}
 	text := string(must.Get(os.ReadFile(said.Name()))(t))
-	if !strings.HasPrefix(text, "copies.csv: ") || !strings.Contains(text, "test rows are also training rows") ||
-		strings.Count(text, "\n") != 1 {
+	switch {
+	case !strings.HasPrefix(text, "copies.csv: "):
+		t.Errorf("text is %q; want %q at its beginning", text, "copies.csv: ")
+	case !strings.Contains(text, "test rows are also training rows"):
+		t.Errorf("text is %q; want %q in it", text, "test rows are also training rows")
+	case strings.Count(text, "\n") != 1:
 		t.Errorf("on standard error: %q", text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -119,7 +120,7 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 					break
 				}
 				if stops++; !errors.Is(err, ErrInterrupted) {
-					t.Fatal(err)
+					t.Fatal(expect.Text(err))
 				}
 			}
 			gotResult, gotRecords := outcome(t, r, parts)
@@ -145,25 +146,30 @@ func TestDamagedCheckpoint(t *testing.T) {
 		"empty":       func([]byte) []byte { return nil },
 		"bit-flipped": func(good []byte) []byte { good[len(good)/3] ^= 4; return good },
 	} {
-		for damaged := 1; damaged <= 2; damaged++ {
-			p := newPlayed(t)
-			p.stop(10, func(w *work) { w.CheckpointEvery = 4 })
-			paths, err := series{dir: p.dir()}.list()
-			if err != nil || len(paths) != 2 {
-				t.Fatalf("checkpoints %v (%v), want 2", paths, err)
+		t.Run(name, func(t *testing.T) {
+			for damaged := 1; damaged <= 2; damaged++ {
+				p := newPlayed(t)
+				p.stop(10, func(w *work) { w.CheckpointEvery = 4 })
+				paths, err := series{dir: p.dir()}.list()
+				if err != nil || len(paths) != 2 {
+					t.Fatalf("checkpoints %v (%v), want 2", paths, expect.Text(err))
+				}
+				newest := paths[1]
+				for _, path := range paths[2-damaged:] {
+					write(t, path, string(spoil(read(t, path))))
+				}
+				said := ""
+				r := p.end(func(w *work) { w.Log = func(s string) { said += s } })
+				switch from := map[int]int{1: 8, 2: 0}[damaged]; {
+				case p.steps != r.Steps-from:
+					t.Errorf("%s, %d of them: p.steps is %d; want %d", name, damaged, p.steps, r.Steps-from)
+				case r.ModelSHA256 != want.ModelSHA256:
+					t.Errorf("%s, %d of them: r.ModelSHA256 is %q; want %q", name, damaged, r.ModelSHA256, want.ModelSHA256)
+				case !strings.Contains(said, newest):
+					t.Errorf("%s, %d of them: said is %q; want %q in it", name, damaged, said, newest)
+				}
 			}
-			newest := paths[1]
-			for _, path := range paths[2-damaged:] {
-				write(t, path, string(spoil(read(t, path))))
-			}
-			said := ""
-			r := p.end(func(w *work) { w.Log = func(s string) { said += s } })
-			if from := map[int]int{1: 8, 2: 0}[damaged]; p.steps != r.Steps-from || r.ModelSHA256 != want.ModelSHA256 ||
-				!strings.Contains(said, newest) {
-				t.Errorf("%s, %d of them: %d steps were made again, want those from %d; another model: %t; said %q", name, damaged,
-					p.steps, from, r.ModelSHA256 != want.ModelSHA256, said)
-			}
-		}
+		})
 	}
 }
 
@@ -188,8 +194,13 @@ func TestStepTimesWithoutCompilation(t *testing.T) {
 	for _, step := range []struct{ millis, compiled int }{{900, 3}, {2, 3}, {400, 5}, {4, 5}, {6, 5}} {
 		s.add(time.Duration(step.millis)*time.Millisecond, step.compiled)
 	}
-	if ms, ok := s.millis(); !ok || s.Steps != 3 || math.Abs(ms-4) > 1e-9 {
+	switch ms, ok := s.millis(); {
+	case !ok:
 		t.Errorf("%d steps of %g ms on average, want 3 of 4", s.Steps, ms)
+	case s.Steps != 3:
+		t.Errorf("s.Steps is %d; want 3", s.Steps)
+	case math.Abs(ms-4) > 1e-9:
+		t.Errorf("math.Abs(ms-4) is %g; want at most 1e-9", math.Abs(ms-4))
 	}
 
 	r := must.Get(made(t.Context(), blobConfig("avggrad"), work{Schedule: Schedule{Machine: onBlobs(t)}}))(t)
@@ -215,18 +226,25 @@ func TestJoinedRowsAreCountedOnce(t *testing.T) {
 func TestMethodsLearn(t *testing.T) {
 	m := onBlobs(t)
 	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gmc", "emgd-gs", "er"} {
-		c := blobConfig(name)
-		r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: m}})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if r.A < 80 {
-			t.Errorf("%s: A = %.1f %%, want at least 80", name, r.A)
-		}
-		if r.ModelSHA256 == "" || r.MemorySHA256 == "" || r.ID != c.ID() {
-			t.Errorf("%s: the result lacks its identity: %q, %q, %q", name, r.ID, r.ModelSHA256, r.MemorySHA256)
-		}
-		checkFigures(t, r)
+		t.Run(name, func(t *testing.T) {
+			c := blobConfig(name)
+			r, err := made(t.Context(), c, work{Schedule: Schedule{Machine: m}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.A < 80 {
+				t.Errorf("A = %.1f %%, want at least 80", r.A)
+			}
+			switch {
+			case r.ModelSHA256 == "":
+				t.Error("the result lacks its identity: r.ModelSHA256 is empty")
+			case r.MemorySHA256 == "":
+				t.Error("the result lacks its identity: r.MemorySHA256 is empty")
+			case r.ID != c.ID():
+				t.Errorf("the result lacks its identity: r.ID is %q; want %q", r.ID, c.ID())
+			}
+			checkFigures(t, r)
+		})
 	}
 }
 
@@ -250,9 +268,14 @@ func checkFigures(t *testing.T, r *results.Run) {
 		final += 100 * accuracy[last][task.ID] / float64(len(r.Tasks))
 		forgotten += 100 * (accuracy[last][task.ID] - accuracy[task.End][task.ID]) / float64(len(r.Tasks))
 	}
-	if math.Abs(r.A-final) > 1e-9 || math.Abs(r.F-forgotten) > 1e-9 || math.Abs(r.AFirst-(final-forgotten)) > 1e-9 {
-		t.Errorf("%s: A %g, F %g, A_first %g; the curve says %g, %g, %g", r.Method, r.A, r.F, r.AFirst, final, forgotten,
-			final-forgotten)
+	switch {
+	case math.Abs(r.A-final) > 1e-9:
+		t.Errorf("%s: math.Abs(r.A-final) is %g; want at most 1e-9", r.Method, math.Abs(r.A-final))
+	case math.Abs(r.F-forgotten) > 1e-9:
+		t.Errorf("%s: math.Abs(r.F-forgotten) is %g; want at most 1e-9", r.Method, math.Abs(r.F-forgotten))
+	case math.Abs(r.AFirst-(final-forgotten)) > 1e-9:
+		t.Errorf("%s: math.Abs(r.AFirst-(final-forgotten)) is %g; want at most 1e-9", r.Method,
+			math.Abs(r.AFirst-(final-forgotten)))
 	}
 	checkAccuracies(t, r)
 	rows, steps := 0, 0
@@ -264,9 +287,15 @@ func checkFigures(t *testing.T, r *results.Run) {
 	for _, task := range r.Tasks {
 		tasks += task.End - task.Start + 1
 	}
-	if r.Steps != last+1 || steps != r.Steps || rows < tasks || rows > tasks+steps {
-		t.Errorf("%s: %d steps, %d in the histogram with %d rows; the tasks end at step %d and have %d", r.Method, r.Steps,
-			steps, rows, last, tasks)
+	switch {
+	case r.Steps != last+1:
+		t.Errorf("%s: r.Steps is %d; want %d", r.Method, r.Steps, last+1)
+	case steps != r.Steps:
+		t.Errorf("%s: steps is %d; want %d", r.Method, steps, r.Steps)
+	case rows < tasks:
+		t.Errorf("%s: rows is %d; want at least %d", r.Method, rows, tasks)
+	case rows > tasks+steps:
+		t.Errorf("%s: rows is %d; want at most %d", r.Method, rows, tasks+steps)
 	}
 }
 
@@ -280,14 +309,23 @@ func checkAccuracies(t *testing.T, r *results.Run) {
 	for _, task := range r.Tasks {
 		end, final, n := 0.0, 0.0, 0
 		for j, c := range task.ByClass {
-			if c.Class != task.Classes[j] || c.Test == 0 {
-				t.Errorf("%s, task %d: class %d is %+v", r.Method, task.ID, task.Classes[j], c)
+			switch {
+			case c.Class != task.Classes[j]:
+				t.Errorf("%s, task %d: c.Class is %d; want %d", r.Method, task.ID, c.Class, task.Classes[j])
+			case c.Test == 0:
+				t.Errorf("%s, task %d: c.Test is 0", r.Method, task.ID)
 			}
 			end, final, n = end+c.AccEnd*float64(c.Test), final+c.AccFinal*float64(c.Test), n+c.Test
 		}
-		if n != task.Test || math.Abs(end/float64(n)-task.AccEnd) > 1e-9 || math.Abs(final/float64(n)-task.AccFinal) > 1e-9 {
-			t.Errorf("%s, task %d: its classes have %d samples and accuracies %g, %g; the task %d, %g, %g", r.Method, task.ID, n,
-				end/float64(n), final/float64(n), task.Test, task.AccEnd, task.AccFinal)
+		switch {
+		case n != task.Test:
+			t.Errorf("%s, task %d: n is %d; want %d", r.Method, task.ID, n, task.Test)
+		case math.Abs(end/float64(n)-task.AccEnd) > 1e-9:
+			t.Errorf("%s, task %d: math.Abs(end/float64(n)-task.AccEnd) is %g; want at most 1e-9", r.Method, task.ID,
+				math.Abs(end/float64(n)-task.AccEnd))
+		case math.Abs(final/float64(n)-task.AccFinal) > 1e-9:
+			t.Errorf("%s, task %d: math.Abs(final/float64(n)-task.AccFinal) is %g; want at most 1e-9", r.Method, task.ID,
+				math.Abs(final/float64(n)-task.AccFinal))
 		}
 	}
 }
@@ -335,7 +373,7 @@ func TestTaskWithoutTestSamples(t *testing.T) {
 			steps++
 		}}})
 	if err == nil || steps != 0 {
-		t.Errorf("%v after %d steps", err, steps)
+		t.Errorf("%v after %d steps", expect.Text(err), steps)
 	}
 }
 
@@ -352,9 +390,15 @@ func TestProgress(t *testing.T) {
 		defer cancel()
 		w := p.w
 		w.OnProgress = func(_ int, now Progress) {
-			if now.Report.Step != steps || now.Step != steps+1 || now.Learner.Steps() != now.Step || now.Steps != plain.Steps {
-				t.Errorf("step %d of a learner with %d steps, progress %d of %d; want step %d", now.Report.Step,
-					now.Learner.Steps(), now.Step, now.Steps, steps)
+			switch {
+			case now.Report.Step != steps:
+				t.Errorf("now.Report.Step is %d; want %d", now.Report.Step, steps)
+			case now.Step != steps+1:
+				t.Errorf("now.Step is %d; want %d", now.Step, steps+1)
+			case now.Learner.Steps() != now.Step:
+				t.Errorf("now.Learner.Steps() is %d; want %d", now.Learner.Steps(), now.Step)
+			case now.Steps != plain.Steps:
+				t.Errorf("now.Steps is %d; want %d", now.Steps, plain.Steps)
 			}
 			if _, err := now.Learner.Evaluate(1); err != nil {
 				t.Error(err)
@@ -400,10 +444,10 @@ func TestSideBySide(t *testing.T) {
 		}
 	}}}
 	if got, err := models(ctx, w); !errors.Is(err, ErrInterrupted) || got == want {
-		t.Errorf("interrupted: %v, %v", got, err)
+		t.Errorf("interrupted: %v, %v", got, expect.Text(err))
 	}
 	w.OnProgress = nil
 	if got, err := models(t.Context(), w); err != nil || got != want {
-		t.Errorf("side by side %v (%v), one after another %v", got, err, want)
+		t.Errorf("side by side %v (%v), one after another %v", got, expect.Text(err), want)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -35,7 +35,14 @@ func TestSeriesKeepsTheLast(t *testing.T) {
 		t.Fatalf("kept %v, want three", paths)
 	}
 	f, path, damaged, err := s.latest()
-	if err != nil || damaged != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case damaged != nil:
+		t.Error(damaged)
+	case path != paths[2]:
+		t.Errorf("path is %q; want %q", path, paths[2])
+	case f.Arrays["step"][0] != 16:
 		t.Errorf("the latest is %s, step %v (%v)", path, f.Arrays["step"], err)
 	}
 }
@@ -50,12 +57,15 @@ func TestLatestIsWhole(t *testing.T) {
 			want = paths[i-1]
 		}
 		f, path, damaged, err := s.latest()
-		if err != nil || path != want || (want != "") != (f.Arrays["step"] != nil) {
+		switch {
+		case err != nil:
+			t.Error(err)
+		case path != want:
+			t.Errorf("path is %q; want %q", path, want)
+		case (want != "") != (f.Arrays["step"] != nil):
 			t.Errorf("the latest is %q, %v; want %q", path, err, want)
 		}
-		if !errors.Is(damaged, pcl.ErrDamaged) || !strings.Contains(damaged.Error(), paths[len(paths)-1]) {
-			t.Errorf("damaged is %v, want %s", damaged, paths[len(paths)-1])
-		}
+		expect.Refusal(t, "the damaged checkpoint", damaged, pcl.ErrDamaged, paths[len(paths)-1])
 	}
 }
 
@@ -65,7 +75,12 @@ func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
 	s, _ := fourSaved(t)
 	must.Do(t, s.save(10, pcl.State{}))
 	paths, err := s.list()
-	if err != nil || len(paths) != 2 || stepOf(paths[0]) != 8 || stepOf(paths[1]) != 10 {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case len(paths) != 2:
+		t.Errorf("len(paths) is %d; want 2", len(paths))
+	case stepOf(paths[0]) != 8, stepOf(paths[1]) != 10:
 		t.Errorf("left %v (%v), want those of steps 8 and 10", paths, err)
 	}
 }
@@ -82,10 +97,15 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	must.Do(t, s.clear())
 	left, err := os.ReadDir(s.dir)
 	if err != nil || len(left) != len(other) {
-		t.Errorf("%v are left (%v), want %v", left, err, other)
+		t.Errorf("%v are left (%v), want %v", left, expect.Text(err), other)
 	}
-	if _, path, damaged, err := s.latest(); path != "" || damaged != nil || err != nil {
-		t.Errorf("without checkpoints: %s, %v, %v", path, damaged, err)
+	switch _, path, damaged, err := s.latest(); {
+	case path != "":
+		t.Errorf("without checkpoints: path is %q; want %q", path, "")
+	case damaged != nil:
+		t.Errorf("without checkpoints: %v", damaged)
+	case err != nil:
+		t.Errorf("without checkpoints: %v", err)
 	}
 	if err := (series{dir: filepath.Join(s.dir, "none")}).clear(); err != nil {
 		t.Errorf("clearing a folder that is not there: %v", err)
@@ -102,14 +122,14 @@ func TestSeriesBesideCopies(t *testing.T) {
 	older := filepath.Join(s.dir, "checkpoint-000000005 copy 2.pcl")
 	must.Do(t, os.Link(filepath.Join(s.dir, "checkpoint-000000005.pcl"), older))
 	if f, path, _, err := s.latest(); err != nil || string(f.JSON) != "10" {
-		t.Errorf("the newest is %s, of step %s, %v", path, f.JSON, err)
+		t.Errorf("the newest is %s, of step %s, %v", path, f.JSON, expect.Text(err))
 	}
 	must.Do(t, errors.Join(s.save(15, pcl.State{JSON: json.RawMessage("15")}), s.clear()))
 	if _, err := os.Stat(older); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(s.dir); err != nil || len(left) != 1 {
-		t.Errorf("left are %v, %v", left, err)
+		t.Errorf("left are %v, %v", left, expect.Text(err))
 	}
 }
 
@@ -121,21 +141,28 @@ func TestSeriesOfManySteps(t *testing.T) {
 		must.Do(t, s.save(step, pcl.State{JSON: []byte("{}")}))
 	}
 	if _, newest, _, err := s.latest(); err != nil || stepOf(newest) != 1_000_000_000 {
-		t.Errorf("the newest is %s, %v", newest, err)
+		t.Errorf("the newest is %s, %v", newest, expect.Text(err))
 	}
-	if paths, err := s.list(); err != nil || len(paths) != 2 || stepOf(paths[0]) != 999_999_999 {
+	switch paths, err := s.list(); {
+	case err != nil:
+		t.Error(err)
+	case len(paths) != 2:
+		t.Errorf("len(paths) is %d; want 2", len(paths))
+	case stepOf(paths[0]) != 999_999_999:
 		t.Errorf("kept %v, %v", paths, err)
 	}
 }
 
 func TestSeriesKeepsAtLeastOne(t *testing.T) {
 	for _, keep := range []int{0, -1} {
-		s := series{dir: t.TempDir(), keep: keep}
-		for step := range 3 {
-			must.Do(t, s.save(step, pcl.State{}))
-		}
-		if paths, err := s.list(); err != nil || len(paths) != 1 {
-			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)
-		}
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			s := series{dir: t.TempDir(), keep: keep}
+			for step := range 3 {
+				must.Do(t, s.save(step, pcl.State{}))
+			}
+			if paths, err := s.list(); err != nil || len(paths) != 1 {
+				t.Errorf("Keep %d left %v (%v), want one file", keep, paths, expect.Text(err))
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -70,17 +71,22 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if _, err := g.Run(stopped, configs, progress); !errors.Is(err, ErrInterrupted) {
-		t.Fatalf("interrupted: %v, want ErrInterrupted", err)
+		t.Fatalf("interrupted: %v, want ErrInterrupted", expect.Text(err))
 	}
 	if saved, err := filepath.Glob(filepath.Join(g.options.Dir, configs[1].Folder(), "checkpoint-*")); err != nil ||
 		len(saved) != 1 {
-		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, err)
+		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, expect.Text(err))
 	}
 	runs := must.Get(g.Run(ctx, configs, nil))(t)
-	if runs[0].Method != "emgd-gmc" || runs[0].Measured.Resumed != 0 || runs[1].Method != "avggrad" ||
-		runs[1].Measured.Resumed != 1 {
-		t.Errorf("%s resumed %d times, %s %d times; want 0 and 1", runs[0].Method, runs[0].Measured.Resumed, runs[1].Method,
-			runs[1].Measured.Resumed)
+	switch {
+	case runs[0].Method != "emgd-gmc":
+		t.Errorf("runs[0].Method is %q; want %q", runs[0].Method, "emgd-gmc")
+	case runs[0].Measured.Resumed != 0:
+		t.Errorf("runs[0].Measured.Resumed is %d; want 0", runs[0].Measured.Resumed)
+	case runs[1].Method != "avggrad":
+		t.Errorf("runs[1].Method is %q; want %q", runs[1].Method, "avggrad")
+	case runs[1].Measured.Resumed != 1:
+		t.Errorf("runs[1].Measured.Resumed is %d; want 1", runs[1].Measured.Resumed)
 	}
 
 	// Finished: a grid that cannot open anything reads them.
@@ -101,13 +107,13 @@ func TestRun(t *testing.T) {
 	own := must.Get(os.ReadFile(result))(t)
 	must.Do(t, runs[1].Save(result))
 	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, ErrForeign) {
-		t.Errorf("another run's result: %v, want ErrForeign", err)
+		t.Errorf("another run's result: %v, want ErrForeign", expect.Text(err))
 	}
 	must.Do(t, os.WriteFile(result, own, 0o644))
 
 	// Records were not written: with them the run is made again, to the same bits.
 	if _, err := again.Records(configs[0]); err == nil {
-		t.Errorf("records that are not there: %v", err)
+		t.Errorf("records that are not there: %v", expect.Text(err))
 	}
 	recording := open(t, Options{Dir: g.options.Dir, Record: true})
 	repeated := must.Get(recording.Run(ctx, configs[:1], nil))(t)
@@ -116,7 +122,7 @@ func TestRun(t *testing.T) {
 	}
 	records, err := recording.Records(configs[0])
 	if err != nil || len(records) != runs[0].Steps {
-		t.Errorf("%d records (%v), want %d", len(records), err, runs[0].Steps)
+		t.Errorf("%d records (%v), want %d", len(records), expect.Text(err), runs[0].Steps)
 	}
 
 	// Play is the same run: accuracies and records.
@@ -149,7 +155,7 @@ func TestStop(t *testing.T) {
 		return nil
 	})
 	if err != nil || steps != 3 {
-		t.Errorf("stopped after %d steps: %v, want 3 and no error", steps, err)
+		t.Errorf("stopped after %d steps: %v, want 3 and no error", steps, expect.Text(err))
 	}
 }
 
@@ -164,7 +170,7 @@ func TestLearner(t *testing.T) {
 	for id, classes := range [][]int{{10, 11, 12, 13, 14}, {0, 1, 2}} {
 		task := must.Get(g.Task(ctx, c, id+1, classes...))(t)
 		if got, err := l.Attach(task); err != nil || got != id+1 {
-			t.Fatalf("attached as task %d: %v", got, err)
+			t.Fatalf("attached as task %d: %v", got, expect.Text(err))
 		}
 		r := must.Get(l.Step())(t)
 		if len(r.IDs) != id+1 || len(r.Ended) != 2*id { // 40 images in batches of 32 are two steps, 24 one
@@ -175,7 +181,7 @@ func TestLearner(t *testing.T) {
 		t.Errorf("the memory holds %d samples, want 8 classes × 5", n)
 	}
 	if _, err := g.Task(ctx, c, 3, 99); err == nil {
-		t.Errorf("a class that is not there: %v", err)
+		t.Errorf("a class that is not there: %v", expect.Text(err))
 	}
 }
 
@@ -198,12 +204,14 @@ func TestMistakes(t *testing.T) {
 		"an unknown method": {small(), wrong}, "a repeated seed": Vary(small(), nil, nil, 7, 8, 7),
 		"another data set": {other},
 	} {
-		if _, err := g.Run(t.Context(), configs, nil); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := g.Run(t.Context(), configs, nil); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if left, err := os.ReadDir(g.options.Dir); err != nil || len(left) > 0 {
-		t.Errorf("%v was made before the mistake was told (%v)", left, err)
+		t.Errorf("%v was made before the mistake was told (%v)", left, expect.Text(err))
 	}
 	_, learner := g.Learner(t.Context(), other)
 	_, task := g.Task(t.Context(), other, 1, 0)
@@ -220,30 +228,38 @@ func TestMistakes(t *testing.T) {
 func TestObservedRecords(t *testing.T) {
 	g := open(t, Options{Observe: true})
 	for _, name := range []string{"avggrad+der-pp", "emgd-gmc+der-pp"} {
-		c := small()
-		c.Method = name
-		withMemory := false
-		err := g.Play(t.Context(), c, func(l *pcl.Learner, s *pcl.StepReport) error {
-			r := Record(s)
-			k := len(r.IDs)
-			if len(r.Losses) != k || len(r.LossesAfter) != k || len(r.Weights) != k || len(r.Gram) != k*k {
-				t.Errorf("%s: step %d: %d rows, %d losses, %d after, %d weights, %d Gram entries", name, r.Step, k, len(r.Losses),
-					len(r.LossesAfter), len(r.Weights), len(r.Gram))
-			}
-			if joined := len(s.IDs) > k; len(s.IDs) > 1 && s.IDs[1] < 0 {
-				withMemory = true
-				if joined != (name == "emgd-gmc+der-pp") {
-					t.Errorf("%s: step %d has rows %v and the record %v", name, r.Step, s.IDs, r.IDs)
+		t.Run(name, func(t *testing.T) {
+			c := small()
+			c.Method = name
+			withMemory := false
+			err := g.Play(t.Context(), c, func(l *pcl.Learner, s *pcl.StepReport) error {
+				r := Record(s)
+				k := len(r.IDs)
+				switch {
+				case len(r.Losses) != k:
+					t.Errorf("step %d: len(r.Losses) is %d; want %d", r.Step, len(r.Losses), k)
+				case len(r.LossesAfter) != k:
+					t.Errorf("step %d: len(r.LossesAfter) is %d; want %d", r.Step, len(r.LossesAfter), k)
+				case len(r.Weights) != k:
+					t.Errorf("step %d: len(r.Weights) is %d; want %d", r.Step, len(r.Weights), k)
+				case len(r.Gram) != k*k:
+					t.Errorf("step %d: len(r.Gram) is %d; want %d", r.Step, len(r.Gram), k*k)
 				}
-				if joined && math.Abs(r.LossesAfter[0]-s.LossesAfter[0]-s.LossesAfter[1]) > 1e-12 {
-					t.Errorf("step %d: the memory's loss after it is %g, of its rows %g", r.Step, r.LossesAfter[0], s.LossesAfter[:2])
+				if joined := len(s.IDs) > k; len(s.IDs) > 1 && s.IDs[1] < 0 {
+					withMemory = true
+					if joined != (name == "emgd-gmc+der-pp") {
+						t.Errorf("step %d has rows %v and the record %v", r.Step, s.IDs, r.IDs)
+					}
+					if joined && math.Abs(r.LossesAfter[0]-s.LossesAfter[0]-s.LossesAfter[1]) > 1e-12 {
+						t.Errorf("step %d: the memory's loss after it is %g, of its rows %g", r.Step, r.LossesAfter[0], s.LossesAfter[:2])
+					}
 				}
+				return nil
+			})
+			if err != nil || !withMemory {
+				t.Errorf("%v, with a memory: %t", expect.Text(err), withMemory)
 			}
-			return nil
 		})
-		if err != nil || !withMemory {
-			t.Errorf("%s: %v, with a memory: %t", name, err, withMemory)
-		}
 	}
 }
 

@@ -1,14 +1,13 @@
 package experiment
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -33,18 +32,22 @@ func TestWeights(t *testing.T) {
 	plain := p.end(nil)
 	before := p.files()
 	write(t, filepath.Join(p.dir(), "checkpoint-000000005.pcl"), "") // that a kill left has not the run's network
-	if _, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{}); !errors.Is(err, errNoWeights) ||
-		!strings.Contains(err.Error(), "--weights") {
-		t.Error(err)
-	}
+	_, err := LoadNetwork(t.Context(), p.dir(), datasets.Options{})
+	expect.Refusal(t, "LoadNetwork", err, errNoWeights, "--weights")
 	r := p.end(func(w *work) { weighted(w); w.Replace = true })
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}
 	n, sum := flatOf(t, p.dir())
-	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
-		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method,
-			len(n.Tasks))
+	switch {
+	case sum != r.ModelSHA256:
+		t.Errorf("sum is %q; want %q", sum, r.ModelSHA256)
+	case n.Steps != r.Steps:
+		t.Errorf("n.Steps is %d; want %d", n.Steps, r.Steps)
+	case n.Method != "avggrad":
+		t.Errorf("n.Method is %q; want %q", n.Method, "avggrad")
+	case len(n.Tasks) != 3:
+		t.Errorf("len(n.Tasks) is %d; want 3", len(n.Tasks))
 	}
 	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.w.Machine.set.Classes[class] {
 		t.Errorf("class %d is called %q", class, n.Names[class])
@@ -67,14 +70,20 @@ func TestSavedNetwork(t *testing.T) {
 		for _, x := range n.Tensors {
 			all = append(all, x.Values...)
 		}
-		if !slices.Equal(all, f.Arrays["theta"]) || n.Steps != 7 || (n.Means != nil) != (name == "icarl") {
-			t.Errorf("%s: not the network of the checkpoint, after %d steps", name, n.Steps)
+		switch {
+		case !slices.Equal(all, f.Arrays["theta"]):
+			t.Errorf("%s: all is %v; want %v", name, all, f.Arrays["theta"])
+		case n.Steps != 7:
+			t.Errorf("%s: n.Steps is %d; want 7", name, n.Steps)
+		case (n.Means != nil) != (name == "icarl"):
+			t.Errorf("%s: (n.Means != nil) is %t; want %t", name, (n.Means != nil), (name == "icarl"))
 		}
 	}
 	for path, want := range map[string]error{t.TempDir(): errNoWeights,
 		filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
-		if _, err := LoadNetwork(t.Context(), path, datasets.Options{}); !errors.Is(err, want) {
-			t.Error(err)
-		}
+		t.Run(path, func(t *testing.T) {
+			_, err := LoadNetwork(t.Context(), path, datasets.Options{})
+			expect.Refusal(t, "LoadNetwork", err, want)
+		})
 	}
 }

@@ -17,16 +17,20 @@ func TestPathsOfExtended(t *testing.T) {
 		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n",
 		"own/own.toml":   "extends = \"../base/base.toml\"\n[method.B]\ninit = \"w.safetensors\"\n",
 	} {
-		put(t, filepath.Join(dir, name), text)
+		t.Run(name, func(t *testing.T) {
+			put(t, filepath.Join(dir, name), text)
+		})
 	}
 	text := must.Get(read(filepath.Join(dir, "own", "own.toml")))(t)
 	for path, want := range map[string]string{
 		"set.scenario": filepath.Join(dir, "base", "s.json"), "method.A.init": "/elsewhere/w.safetensors",
 		"method.B.init": filepath.Join(dir, "own", "w.safetensors"),
 	} {
-		if got := leaves(text)[path]; got != want {
-			t.Errorf("%s is %v, want %s", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := leaves(text)[path]; got != want {
+				t.Errorf("%s is %v, want %s", path, got, want)
+			}
+		})
 	}
 }
 
@@ -35,11 +39,13 @@ func TestPathsOfExtended(t *testing.T) {
 func TestLargeValues(t *testing.T) {
 	for want, values := range map[string][]any{"1000000": {int64(1_000_000), 1e6}, "0.003": {0.003}, "5": {5.0},
 		"1e+30": {1e30}, "inf": {"inf"}} {
-		for _, v := range values {
-			if got := valueText(v); got != want {
-				t.Errorf("%v became %s, want %s", v, got, want)
+		t.Run(want, func(t *testing.T) {
+			for _, v := range values {
+				if got := valueText(v); got != want {
+					t.Errorf("%v became %s, want %s", v, got, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -48,8 +54,15 @@ func TestTimesKeepTheNetwork(t *testing.T) {
 	c := experiment.DefaultConfig("glyphs")
 	c.Init, c.InitFile = "0123", "w.safetensors"
 	got, err := scaled(c, table{"optimizer": table{"lr": 2.0}})
-	if err != nil || got.InitFile != c.InitFile || got.Init != c.Init || got.Optimizer.LR != 2*c.Optimizer.LR {
-		t.Errorf("it begins with %q of %q at the rate %g, %v", got.InitFile, got.Init, got.Optimizer.LR, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case got.InitFile != c.InitFile:
+		t.Errorf("got.InitFile is %q; want %q", got.InitFile, c.InitFile)
+	case got.Init != c.Init:
+		t.Errorf("got.Init is %q; want %q", got.Init, c.Init)
+	case got.Optimizer.LR != 2*c.Optimizer.LR:
+		t.Errorf("got.Optimizer.LR is %g; want %g", got.Optimizer.LR, 2*c.Optimizer.LR)
 	}
 }
 

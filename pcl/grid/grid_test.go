@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -56,9 +57,11 @@ func TestBuiltin(t *testing.T) {
 		"table5-full": 12 * 3 * 2 * 9,
 		"table6-full": 10 * 3 * 9, "memory-full": 4 * 6 * 2 * 27, "temperature-full": 2 * 9 * 3 * 2 * 27, "table2-smoke": 17,
 	} {
-		if rows[name] != want {
-			t.Errorf("%s has %d rows, want %d", name, rows[name], want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if rows[name] != want {
+				t.Errorf("%s has %d rows, want %d", name, rows[name], want)
+			}
+		})
 	}
 }
 
@@ -122,26 +125,58 @@ func TestSettings(t *testing.T) {
 	g := must.Get(Load(filepath.Join(dir, "over.toml"), "tiny", nil))(t)
 	rows, configs, err := g.expand()
 	must.Do(t, err)
-	if g.Title != "Over" || g.Name != "over-tiny" || len(rows) != 2 {
-		t.Fatalf("%d rows of %q, %q", len(rows), g.Name, g.Title)
+	switch {
+	case g.Title != "Over":
+		t.Fatalf("g.Title is %q; want %q", g.Title, "Over")
+	case g.Name != "over-tiny":
+		t.Fatalf("g.Name is %q; want %q", g.Name, "over-tiny")
+	case len(rows) != 2:
+		t.Fatalf("len(rows) is %d; want 2", len(rows))
 	}
 	c, r := configs[0].Config(), rows[0]
-	if c.Batch != 16 || c.EvalEvery != 2 || c.TrainPerClass != 9 || c.Params["momentum"] != 0.5 || c.Edit.Eta != 0.01 ||
-		!slices.Equal(c.Hidden, []int{4}) {
+	switch {
+	case c.Batch != 16:
+		t.Errorf("settings of different tables: c.Batch is %d; want 16", c.Batch)
+	case c.EvalEvery != 2:
+		t.Errorf("settings of different tables: c.EvalEvery is %d; want 2", c.EvalEvery)
+	case c.TrainPerClass != 9:
+		t.Errorf("settings of different tables: c.TrainPerClass is %d; want 9", c.TrainPerClass)
+	case c.Params["momentum"] != 0.5:
 		t.Errorf("settings of different tables: %+v", c)
+	case c.Edit.Eta != 0.01:
+		t.Errorf("settings of different tables: c.Edit.Eta is %g; want 0.01", c.Edit.Eta)
+	case !slices.Equal(c.Hidden, []int{4}):
+		t.Errorf("settings of different tables: c.Hidden is %v; want %v", c.Hidden, []int{4})
 	}
-	if c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}) || c.Optimizer.LR != 0.009 {
-		t.Errorf("multiplied: memory %+v, learning rate %v", c.Memory, c.Optimizer.LR)
+	switch {
+	case c.Memory != (memory.Config{Policy: "fixed_total", Budget: 50}):
+		t.Errorf("multiplied: c.Memory is %+v; want %+v", c.Memory, (memory.Config{Policy: "fixed_total", Budget: 50}))
+	case c.Optimizer.LR != 0.009:
+		t.Errorf("multiplied: c.Optimizer.LR is %g; want 0.009", c.Optimizer.LR)
 	}
-	if c.LabelSet != 3 || c.Timeline != 4 || c.Seed != 5 || c.Increment != "class" {
-		t.Errorf("the place in the grid: %+v", c)
+	switch {
+	case c.LabelSet != 3:
+		t.Errorf("the place in the grid: c.LabelSet is %d; want 3", c.LabelSet)
+	case c.Timeline != 4:
+		t.Errorf("the place in the grid: c.Timeline is %d; want 4", c.Timeline)
+	case c.Seed != 5:
+		t.Errorf("the place in the grid: c.Seed is %d; want 5", c.Seed)
+	case c.Increment != "class":
+		t.Errorf("the place in the grid: c.Increment is %q; want %q", c.Increment, "class")
 	}
 	if fmt.Sprint(c.Params["tau"]) != "1" || configs[1].Config().Params["tau"] != "inf" ||
 		rows[1].Line() != "GMC, hidden=[4], params.tau=inf" {
 		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Config().Params, rows[1].Line())
 	}
-	if r.PaperDataset != "PS-Glyphs" || r.PaperMethod != "" || r.Dataset != "Glyphs" || r.Method != "GMC" {
-		t.Errorf("names: %+v", r)
+	switch {
+	case r.PaperDataset != "PS-Glyphs":
+		t.Errorf("names: r.PaperDataset is %q; want %q", r.PaperDataset, "PS-Glyphs")
+	case r.PaperMethod != "":
+		t.Errorf("names: r.PaperMethod is %q; want %q", r.PaperMethod, "")
+	case r.Dataset != "Glyphs":
+		t.Errorf("names: r.Dataset is %q; want %q", r.Dataset, "Glyphs")
+	case r.Method != "GMC":
+		t.Errorf("names: r.Method is %q; want %q", r.Method, "GMC")
 	}
 }
 
@@ -217,7 +252,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	if _, err := Load("table1", "huge", nil); err == nil {
-		t.Errorf("a size that is not there: %v", err)
+		t.Errorf("a size that is not there: %v", expect.Text(err))
 	}
 	const size = "a\nb"
 	if _, err := Load(write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size),

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -82,7 +83,7 @@ func TestKill(t *testing.T) {
 	p, dir := killed(t), t.TempDir()
 	data, err := json.Marshal(configsOf(p.Runs))
 	if err != nil || os.WriteFile(filepath.Join(dir, "runs.json"), data, 0o666) != nil {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	var mu sync.Mutex
 	var slots sync.WaitGroup
@@ -118,17 +119,25 @@ func TestKill(t *testing.T) {
 		t.Error("that tests little")
 	}
 	r, err := p.Results(dir)
-	if err != nil || len(finishedRuns(r)) != len(p.Runs) {
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case len(finishedRuns(r)) != len(p.Runs):
 		t.Fatalf("%+v, %v", r.Status(experiment.Shard{}), err)
 	}
 	made, err := os.ReadFile(filepath.Join(dir, "made"))
-	if n := bytes.Count(made, []byte("\n")); err != nil || n < len(p.Runs) || n > len(p.Runs)+ended["killed"] {
-		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
+	switch n := bytes.Count(made, []byte("\n")); {
+	case err != nil:
+		t.Error(err)
+	case n < len(p.Runs):
+		t.Errorf("n is %d; want at least %d", n, len(p.Runs))
+	case n > len(p.Runs)+ended["killed"]:
+		t.Errorf("n is %d; want at most %d", n, len(p.Runs)+ended["killed"])
 	}
 	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Store{Dir: t.TempDir()},
 		experiment.Schedule{Machine: goMachine}) {
 		if err != nil || e.Run.ModelSHA256 != finishedRuns(r)[e.Index].ModelSHA256 {
-			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
+			t.Errorf("run %d has another result undisturbed (%v)", e.Index, expect.Text(err))
 		}
 	}
 }

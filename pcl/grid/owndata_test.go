@@ -2,11 +2,11 @@ package grid
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -39,18 +39,23 @@ func TestOwnFiles(t *testing.T) {
 	before := expanded(t, grid())
 	write(5)
 	p := expanded(t, grid())
-	if before.Rows[0].Cell == p.Rows[0].Cell || p.Runs[0].Config().DataSHA256 == "" ||
-		before.Runs[0].Folder() != p.Runs[0].Folder() {
-		t.Fatalf("the runs are %v and, on other files, %v", before.Rows[0].Cell, p.Rows[0].Cell)
+	switch {
+	case before.Rows[0].Cell == p.Rows[0].Cell:
+		t.Fatalf("before.Rows[0].Cell is %q", p.Rows[0].Cell)
+	case p.Runs[0].Config().DataSHA256 == "":
+		t.Fatal("p.Runs[0].Config().DataSHA256 is empty")
+	case before.Runs[0].Folder() != p.Runs[0].Folder():
+		t.Fatalf("before.Runs[0].Folder() is %q; want %q", before.Runs[0].Folder(), p.Runs[0].Folder())
 	}
 	dir := t.TempDir()
 	store, schedule := experiment.Store{Dir: dir, Attempts: 3}, experiment.Schedule{Machine: goMachine}
-	if err := before.Work(t.Context(), store, schedule); !errors.Is(err, experiment.ErrData) {
-		t.Errorf("on other files: %v", err)
-	}
+	expect.Refusal(t, "on other files", before.Work(t.Context(), store, schedule), experiment.ErrData)
 	must.Do(t, p.Work(t.Context(), store, schedule))
 	r, err := p.Results(dir)
-	if err != nil || r.Status(experiment.Shard{}).Done != 2 {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case r.Status(experiment.Shard{}).Done != 2:
 		t.Errorf("%+v, %v", r.Status(experiment.Shard{}), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -26,7 +27,7 @@ func TestConfigOf(t *testing.T) {
 	must.Do(t, rows.Write(&out, r.Table()))
 	all, err := rows.Folder(fstest.MapFS{"grid.csv": {Data: out.Bytes()}})
 	if err != nil || len(all) != 2*2*2*2*2 {
-		t.Fatalf("%d rows (%v)", len(all), err)
+		t.Fatalf("%d rows (%v)", len(all), expect.Text(err))
 	}
 	for i, row := range all {
 		c := must.Get(g.ConfigOf(row))(t)
@@ -37,11 +38,11 @@ func TestConfigOf(t *testing.T) {
 	lost := *all[0]
 	lost.Seed = 77
 	if _, err := g.ConfigOf(&lost); err == nil {
-		t.Errorf("a row that the grid has not: %v", err)
+		t.Errorf("a row that the grid has not: %v", expect.Text(err))
 	}
 	g.Set = table{"eval_every": int64(3)}
 	if _, err := g.ConfigOf(all[0]); err == nil {
-		t.Errorf("a grid that was changed: %v", err)
+		t.Errorf("a grid that was changed: %v", expect.Text(err))
 	}
 }
 
@@ -49,7 +50,7 @@ func TestConfigOf(t *testing.T) {
 func TestPublishedRuns(t *testing.T) {
 	files, err := filepath.Glob("../../grids/results/*-test-split.csv")
 	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+		t.Fatal(files, expect.Text(err))
 	}
 	for _, file := range append(files, "../../grids/results/table3-subset.csv",
 		"../../grids/results/recommended-glyphs.csv") {
@@ -88,12 +89,14 @@ func TestConfigOfAPart(t *testing.T) {
 	for name, data := range map[string]string{
 		"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!",
 		"labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
-		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
-		put(t, path, data)
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
+			put(t, path, data)
+		})
 	}
 	c, err := g.ConfigOf(old)
 	if err != nil || c.Config().DataSHA256 == "" {
-		t.Fatalf("the checksum of a part is %q (%v)", c.Config().DataSHA256, err)
+		t.Fatalf("the checksum of a part is %q (%v)", c.Config().DataSHA256, expect.Text(err))
 	}
 	if reasons := reasons(old, &results.Run{ID: c.ID()}); !strings.Contains(strings.Join(reasons, "\n"),
 		"are a part of the official ones now") {
@@ -102,7 +105,7 @@ func TestConfigOfAPart(t *testing.T) {
 	other := *old
 	other.Run = &results.Run{ID: "000000000000"}
 	if _, err := g.ConfigOf(&other); err == nil {
-		t.Errorf("a result on other files: %v", err)
+		t.Errorf("a result on other files: %v", expect.Text(err))
 	}
 }
 
@@ -117,13 +120,15 @@ func TestNamed(t *testing.T) {
 		{"mine-full", "table1", "is not from table1"},
 		{"table1-tiny", "", "no size \"tiny\""},
 	} {
-		g, err := Named(c.name, c.file, nil)
-		if c.want == "" && (err != nil || g.Name != c.name) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		if c.want != "" && err == nil {
-			t.Errorf("%s, %q: no error, want %q", c.name, c.file, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			g, err := Named(c.name, c.file, nil)
+			if c.want == "" && (err != nil || g.Name != c.name) {
+				t.Error(err)
+			}
+			if c.want != "" && err == nil {
+				t.Errorf("%s, %q: no error, want %q", c.name, c.file, c.want)
+			}
+		})
 	}
 	path := write(t, "small", smallTuning[:strings.Index(smallTuning, "[tune]")])
 	values := &Tuned{Methods: map[string]map[string]Winner{}}
@@ -132,8 +137,13 @@ func TestNamed(t *testing.T) {
 	}
 	g := must.Get(Named("small-full-tuned", path, values))(t)
 	c, err := g.config("G", "Mean", "task", nil)
-	if err != nil || c.Config().Batch != 5 || g.Name != "small-full-tuned" {
-		t.Errorf("%s: batch %d (%v)", g.Name, c.Config().Batch, err)
+	switch {
+	case err != nil:
+		t.Errorf("%s: %v", g.Name, err)
+	case c.Config().Batch != 5:
+		t.Errorf("%s: c.Config().Batch is %d; want 5", g.Name, c.Config().Batch)
+	case g.Name != "small-full-tuned":
+		t.Errorf("%s: g.Name is %q; want %q", g.Name, g.Name, "small-full-tuned")
 	}
 }
 
@@ -143,9 +153,16 @@ func TestFileNamedLikeSize(t *testing.T) {
 	put(t, "table1-smoke.toml", "extends = \"table1\"\ntitle = \"Mine\"\n")
 	for name, title := range map[string]string{"table1-smoke.toml": "Mine",
 		"table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
-		if g, err := Load(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
-			t.Errorf("%s: %v, %v", name, g, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			switch g, err := Load(name, "", nil); {
+			case err != nil:
+				t.Error(err)
+			case !IsName(name):
+				t.Error("IsName(name) is false")
+			case title != "" && g.Title != title:
+				t.Errorf("%v, %v", g, err)
+			}
+		})
 	}
 	if IsName("table1-mine") || IsName("runs") {
 		t.Error("names of no grid count as such")
@@ -161,7 +178,7 @@ func TestFileNamedLikeBuiltin(t *testing.T) {
 		must.Do(t, os.WriteFile(path, append(text, c.add...), 0o666))
 		_, err := Load(path, "smoke", nil)
 		if same := c.add == ""; same != (err == nil) {
-			t.Errorf("with %q added: error %v", c.add, err)
+			t.Errorf("with %q added: error %v", c.add, expect.Text(err))
 		}
 	}
 }

@@ -10,13 +10,15 @@ func TestTunedUnknownKeys(t *testing.T) {
 		"sets.params.tau = 5": "unknown key method.GMC.task.sets",
 		"B = 1":               "unknown key method.GMC.task.B",
 	} {
-		got, err := LoadTuned(write(t, "mine",
-			"schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n"+old+"\n"))
-		switch {
-		case text == "" && (err != nil || len(got.settings("GMC", "task")) != 1):
-			t.Errorf("%s: settings %v, error %v", old, got.settings("GMC", "task"), err)
-		case text != "" && err == nil:
-			t.Errorf("%s: no error, want %s", old, text)
-		}
+		t.Run(old, func(t *testing.T) {
+			got, err := LoadTuned(write(t, "mine",
+				"schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n"+old+"\n"))
+			switch {
+			case text == "" && (err != nil || len(got.settings("GMC", "task")) != 1):
+				t.Errorf("settings %v, error %v", got.settings("GMC", "task"), err)
+			case text != "" && err == nil:
+				t.Errorf("no error, want %s", text)
+			}
+		})
 	}
 }

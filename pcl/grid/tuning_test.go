@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
@@ -61,20 +62,22 @@ func TestTuning(t *testing.T) {
 		t.Errorf("the published values are another run than without tuning:\n%s", diff)
 	}
 	for i, r := range rows {
-		c := configs[i].Config()
-		switch r.Method {
-		case "DER, der-pp.alpha = 0.1, lr × 2":
-			if c.Optimizer.LR != 0.006 || c.Params["der-pp.alpha"] != 0.1 {
-				t.Errorf("%s: learning rate %v, %v", r.Method, c.Optimizer.LR, c.Params)
+		t.Run(r.Title, func(t *testing.T) {
+			c := configs[i].Config()
+			switch r.Method {
+			case "DER, der-pp.alpha = 0.1, lr × 2":
+				if c.Optimizer.LR != 0.006 || c.Params["der-pp.alpha"] != 0.1 {
+					t.Errorf("%s: learning rate %v, %v", r.Method, c.Optimizer.LR, c.Params)
+				}
+			case "Mean, lr × 0.5":
+				if c.Optimizer.LR != 0.0015 {
+					t.Errorf("%s: learning rate %v", r.Method, c.Optimizer.LR)
+				}
 			}
-		case "Mean, lr × 0.5":
-			if c.Optimizer.LR != 0.0015 {
-				t.Errorf("%s: learning rate %v", r.Method, c.Optimizer.LR)
+			if r.PaperMethod != "" {
+				t.Errorf("%s is the paper's %s", r.Method, r.PaperMethod)
 			}
-		}
-		if r.PaperMethod != "" {
-			t.Errorf("%s is the paper's %s", r.Method, r.PaperMethod)
-		}
+		})
 	}
 }
 
@@ -89,7 +92,7 @@ func TestPick(t *testing.T) {
 			(c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
 	if _, _, err := (&Results{Grid: p}).Pick(); err == nil {
-		t.Errorf("without results: %v", err)
+		t.Errorf("without results: %v", expect.Text(err))
 	}
 	r := filled(t, p, func(c experiment.Config) string {
 		if bad(c) {
@@ -140,7 +143,7 @@ func TestPick(t *testing.T) {
 	back := must.Get(LoadTuned(path))(t)
 	again, _, err := r.Pick()
 	if err != nil || again.Save(path) != nil {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	if second, err := os.ReadFile(path); err != nil || string(saved) != string(second) {
 		t.Errorf("picked twice:\n%s\n%s", saved, second)
@@ -213,13 +216,13 @@ func used(t *testing.T, values *Tuned) {
 	g = load()
 	g.Methods = append(g.Methods, "Other")
 	if err := g.useTuned(values); err == nil {
-		t.Errorf("a method without tuned values: %v", err)
+		t.Errorf("a method without tuned values: %v", expect.Text(err))
 	}
 	g = load()
 	g.Methods = []string{"Mean"}
 	g.Method["Mean"]["method"] = "mgda"
 	if err := g.useTuned(values); err == nil {
-		t.Errorf("another method of the same name: %v", err)
+		t.Errorf("another method of the same name: %v", expect.Text(err))
 	}
 }
 
@@ -238,19 +241,21 @@ func TestTuningRefused(t *testing.T) {
 		{"[0.1, 0.2]", "[[1], [1]]", "lists [1] twice"},
 		{"[method.Mean]", "[method.Mean]\noptimizer.lr = 0.1", "sets optimizer.lr itself"},
 	} {
-		text := strings.Replace(smallTuning, c.old, c.new, 1)
-		if text == smallTuning {
-			t.Fatalf("%q does not occur", c.old)
-		}
-		if _, err := LoadTuning(write(t, "small", text), full); err == nil {
-			t.Errorf("%s instead of %s: no error, want %q", c.new, c.old, c.want)
-		}
+		t.Run(c.old, func(t *testing.T) {
+			text := strings.Replace(smallTuning, c.old, c.new, 1)
+			if text == smallTuning {
+				t.Fatalf("%q does not occur", c.old)
+			}
+			if _, err := LoadTuning(write(t, "small", text), full); err == nil {
+				t.Errorf("%s instead of %s: no error, want %q", c.new, c.old, c.want)
+			}
+		})
 	}
 	if _, err := LoadTuning("table1", full); err == nil {
-		t.Errorf("a grid that is no tuning: %v", err)
+		t.Errorf("a grid that is no tuning: %v", expect.Text(err))
 	}
 	if g, err := Load(builtinTuning, full, nil); err != nil || g.Name != "tune-full" {
-		t.Errorf("the candidates of a tuning as a grid: %v", err)
+		t.Errorf("the candidates of a tuning as a grid: %v", expect.Text(err))
 	}
 }
 
@@ -275,8 +280,15 @@ func TestBuiltinTuning(t *testing.T) {
 		if err := playable(c); err != nil {
 			t.Error(err)
 		}
-		if c.Dataset != "glyphs-tune" || c.LabelSet < 100 || c.Timeline < 100 || c.Seed < 1000 {
-			t.Fatalf("a run on %s, label set %d, timeline %d, seed %d", c.Dataset, c.LabelSet, c.Timeline, c.Seed)
+		switch {
+		case c.Dataset != "glyphs-tune":
+			t.Fatalf("c.Dataset is %q; want %q", c.Dataset, "glyphs-tune")
+		case c.LabelSet < 100:
+			t.Fatalf("c.LabelSet is %d; want at least 100", c.LabelSet)
+		case c.Timeline < 100:
+			t.Fatalf("c.Timeline is %d; want at least 100", c.Timeline)
+		case c.Seed < 1000:
+			t.Fatalf("c.Seed is %d; want at least 1000", c.Seed)
 		}
 	}
 	builtin := Builtin()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -87,17 +88,35 @@ func TestFailures(t *testing.T) {
 			"\n[size.full]\nmethods = [\"Bad\", \"AvgGrad\"]\n[method.Bad]\nmethod = \"avggrad\"\nmemory = { policy = \"fixed_total\", budget = 10 }\n"))
 	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
 	for _, again := range []bool{false, true} {
-		s, said, err := work(t, p, store, schedule)
-		if err != nil || s.Done != 1 || s.Failed != 1 || s.Left != 0 ||
-			!strings.Contains(s.Failures[0].Reason, "cannot hold the 62 classes") ||
-			!strings.HasPrefix(s.Failures[0].Place, "Bad, G, task") {
-			t.Fatalf("again %t: %+v, %v, said %s", again, s, err, said)
-		}
+		t.Run(fmt.Sprint(again), func(t *testing.T) {
+			s, said, err := work(t, p, store, schedule)
+			switch {
+			case err != nil:
+				t.Fatalf("%v, said %s", err, said)
+			case s.Done != 1:
+				t.Fatalf("again %t: s.Done is %d; want 1", again, s.Done)
+			case s.Failed != 1:
+				t.Fatalf("again %t: s.Failed is %d; want 1", again, s.Failed)
+			case s.Left != 0:
+				t.Fatalf("again %t: s.Left is %d; want 0", again, s.Left)
+			case !strings.Contains(s.Failures[0].Reason, "cannot hold the 62 classes"):
+				t.Fatalf("again %t: s.Failures[0].Reason is %q; want %q in it", again, s.Failures[0].Reason,
+					"cannot hold the 62 classes")
+			case !strings.HasPrefix(s.Failures[0].Place, "Bad, G, task"):
+				t.Fatalf("again %t: s.Failures[0].Place is %q; want %q at its beginning", again, s.Failures[0].Place,
+					"Bad, G, task")
+			}
+		})
 	}
 	begun := 0
 	store.Replace, schedule.OnBegin = true, func(int, experiment.Config) { begun++ }
-	if s, _, err := work(t, p, store, schedule); err != nil || begun != 1 || s.Failed != 1 {
-		t.Errorf("%d runs are made again, %+v, %v", begun, s, err)
+	switch s, _, err := work(t, p, store, schedule); {
+	case err != nil:
+		t.Error(err)
+	case begun != 1:
+		t.Errorf("begun is %d; want 1", begun)
+	case s.Failed != 1:
+		t.Errorf("s.Failed is %d; want 1", s.Failed)
 	}
 }
 
@@ -105,13 +124,20 @@ func TestFailures(t *testing.T) {
 func TestDeaths(t *testing.T) {
 	p := expanded(t, tiny(t, 1, ""))
 	for deaths, failed := range map[int]int{1: 0, 2: 1} {
-		store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
-		own := filepath.Join(store.Dir, p.Runs[0].Folder())
-		note := fmt.Sprintf(`{"pid": 1, "begun": "2026-01-02T03:04:05Z", "deaths": %d}`, deaths)
-		put(t, filepath.Join(own, "work.json"), note)
-		if s, said, err := work(t, p, store, schedule); err != nil || s.Failed != failed || s.Done != 1-failed {
-			t.Errorf("after %d deaths and one more: %+v, %v, %s", deaths, s, err, said)
-		}
+		t.Run(fmt.Sprint(deaths), func(t *testing.T) {
+			store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine}
+			own := filepath.Join(store.Dir, p.Runs[0].Folder())
+			note := fmt.Sprintf(`{"pid": 1, "begun": "2026-01-02T03:04:05Z", "deaths": %d}`, deaths)
+			put(t, filepath.Join(own, "work.json"), note)
+			switch s, said, err := work(t, p, store, schedule); {
+			case err != nil:
+				t.Errorf("after %d deaths and one more: %v, said %s", deaths, err, said)
+			case s.Failed != failed:
+				t.Errorf("after %d deaths and one more: s.Failed is %d; want %d", deaths, s.Failed, failed)
+			case s.Done != 1-failed:
+				t.Errorf("after %d deaths and one more: s.Done is %d; want %d", deaths, s.Done, 1-failed)
+			}
+		})
 	}
 }
 
@@ -122,8 +148,11 @@ func TestInterrupted(t *testing.T) {
 	m := goMachine
 	finish := func(dir string) (model, said string) {
 		s, said, err := work(t, p, experiment.Store{Dir: dir}, experiment.Schedule{Machine: m})
-		if err != nil || s.Done != 1 {
-			t.Fatalf("%+v, %v", s, err)
+		switch {
+		case err != nil:
+			t.Fatalf("%v, said %s", err, said)
+		case s.Done != 1:
+			t.Fatalf("s.Done is %d; want 1", s.Done)
 		}
 		r := must.Get(p.Results(dir))(t)
 		return finishedRuns(r)[0].ModelSHA256, said
@@ -145,9 +174,12 @@ func TestInterrupted(t *testing.T) {
 		}})
 		saved, _ := filepath.Glob(filepath.Join(own, "checkpoint-*.pcl"))
 		if !errors.Is(err, experiment.ErrInterrupted) || len(saved) != 2 {
-			t.Fatalf("%v; saved %v", err, saved)
+			t.Fatalf("%v; saved %v", expect.Text(err), saved)
 		}
-		if r, err := p.Results(dir); err != nil || r.Status(experiment.Shard{}).Saved != 1 {
+		switch r, err := p.Results(dir); {
+		case err != nil:
+			t.Fatal(err)
+		case r.Status(experiment.Shard{}).Saved != 1:
 			t.Fatalf("%+v, %v", r.Status(experiment.Shard{}), err)
 		}
 		slices.Reverse(saved)
@@ -157,8 +189,14 @@ func TestInterrupted(t *testing.T) {
 		mine := filepath.Join(own, "note.txt")
 		must.Do(t, os.WriteFile(mine, nil, 0o666))
 		model, said := finish(dir)
-		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, c.say) ||
-			(said == "") != (c.say == "") {
+		switch _, err := os.Stat(mine); {
+		case err != nil:
+			t.Errorf("%+v: %v", c, err)
+		case model != want:
+			t.Errorf("%+v: model is %q; want %q", c, model, want)
+		case !strings.Contains(said, c.say):
+			t.Errorf("%+v: said is %q; want %q in it", c, said, c.say)
+		case (said == "") != (c.say == ""):
 			t.Errorf("%+v: model %s, want %s; said %q; %v", c, model, want, said, err)
 		}
 	}
@@ -174,9 +212,13 @@ func TestUntidy(t *testing.T) {
 				os.MkdirAll(filepath.Join(dir, p.Runs[0].Folder(), "checkpoint-000000001.pcl", "full"), 0o777)
 			}
 		}}
-	if s, said, err := work(t, p, store, schedule); err != nil || s.Done != 1 ||
-		!strings.Contains(said, "is finished, but") {
-		t.Errorf("%+v, %v, said %q", s, err, said)
+	switch s, said, err := work(t, p, store, schedule); {
+	case err != nil:
+		t.Error(err)
+	case s.Done != 1:
+		t.Errorf("s.Done is %d; want 1", s.Done)
+	case !strings.Contains(said, "is finished, but"):
+		t.Errorf("said is %q; want %q in it", said, "is finished, but")
 	}
 }
 
@@ -184,8 +226,11 @@ func TestUntidy(t *testing.T) {
 func TestTimeUp(t *testing.T) {
 	p := expanded(t, tiny(t, 2, ""))
 	store, schedule := experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: goMachine, Until: time.Now()}
-	if s, _, err := work(t, p, store, schedule); !errors.Is(err, experiment.ErrTimeUp) || s.Left != 2 {
-		t.Errorf("%+v, %v", s, err)
+	switch s, _, err := work(t, p, store, schedule); {
+	case !errors.Is(err, experiment.ErrTimeUp):
+		t.Errorf("%s; want experiment.ErrTimeUp", expect.Text(err))
+	case s.Left != 2:
+		t.Errorf("s.Left is %d; want 2", s.Left)
 	}
 }
 
@@ -198,12 +243,18 @@ func TestElsewhere(t *testing.T) {
 		"data":    {"\n[size.full]\ndataset.G.dataset = \"cifar-100\"\nset.model = \"resnet18\"\nset.hidden = []\n", openGo},
 		"backend": {"", func(context.Context) (*backend.Backend, error) { return nil, errors.New("it is broken") }},
 	} {
-		store, schedule := experiment.Store{Dir: t.TempDir()},
-			experiment.Schedule{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}}
-		if s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), store, schedule); err == nil || s.Failed != 0 ||
-			s.Left != 2 {
-			t.Errorf("%s: %+v, %v", name, s, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			store, schedule := experiment.Store{Dir: t.TempDir()},
+				experiment.Schedule{Machine: &experiment.Machine{DataDir: t.TempDir(), Open: c.open}}
+			switch s, _, err := work(t, expanded(t, tiny(t, 2, c.more)), store, schedule); {
+			case err == nil:
+				t.Error("no error")
+			case s.Failed != 0:
+				t.Errorf("s.Failed is %d; want 0", s.Failed)
+			case s.Left != 2:
+				t.Errorf("s.Left is %d; want 2", s.Left)
+			}
+		})
 	}
 }
 
@@ -221,12 +272,20 @@ func TestTrainedNetwork(t *testing.T) {
 	p := expanded(t, g)
 	store, schedule = experiment.Store{Dir: t.TempDir()}, experiment.Schedule{Machine: m}
 	must.Do(t, os.Rename(net, net+".moved"))
-	if s, _, err := work(t, p, store, schedule); !errors.Is(err, experiment.ErrData) || s.Failed != 0 || s.Left != 1 {
-		t.Errorf("without the file: %+v, %v", s, err)
+	switch s, _, err := work(t, p, store, schedule); {
+	case !errors.Is(err, experiment.ErrData):
+		t.Errorf("without the file: %s; want experiment.ErrData", expect.Text(err))
+	case s.Failed != 0:
+		t.Errorf("without the file: s.Failed is %d; want 0", s.Failed)
+	case s.Left != 1:
+		t.Errorf("without the file: s.Left is %d; want 1", s.Left)
 	}
 	must.Do(t, os.Rename(net+".moved", net))
-	if s, _, err := work(t, p, store, schedule); err != nil || s.Done != 1 {
-		t.Errorf("%+v, %v", s, err)
+	switch s, _, err := work(t, p, store, schedule); {
+	case err != nil:
+		t.Error(err)
+	case s.Done != 1:
+		t.Errorf("s.Done is %d; want 1", s.Done)
 	}
 }
 

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -127,46 +128,67 @@ func TestTasksShareTheirClass(t *testing.T) {
 		{"per_class", 2, []int{9, 9, 9}, map[part]int{{2, 0}: 1, {3, 0}: 1}},
 		{"fixed_total", 6, []int{9, 9}, map[part]int{{1, 0}: 3, {2, 0}: 3}},
 	} {
-		s := newStore(t, c.policy, c.budget)
-		for i, n := range c.brings {
-			add(t, s, candidates(i+1, n, 0))
-		}
-		if got := counts(s); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s, %d: tasks with %v samples of a class store %v, want %v", c.policy, c.budget, c.brings, got, c.want)
-		}
+		t.Run(c.policy, func(t *testing.T) {
+			s := newStore(t, c.policy, c.budget)
+			for i, n := range c.brings {
+				add(t, s, candidates(i+1, n, 0))
+			}
+			if got := counts(s); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s, %d: tasks with %v samples of a class store %v, want %v", c.policy, c.budget, c.brings, got, c.want)
+			}
+		})
 	}
 }
 
 // TestOnlyFiniteSamplesEnter tries every way into the memory.
 func TestOnlyFiniteSamplesEnter(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
-		broken := Item{Task: 1, Class: 0, Pixels: []float32{0, bad}}
-		logits := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Logits: []float32{bad}}
-		scored := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Score: float64(bad)}
-		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
-		s := newStore(t, "per_class", 9)
-		add(t, s, []Item{broken, good, logits})
-		if s.Put(s.Len(), broken) || s.Put(s.Len(), logits) || s.Put(s.Len(), scored) || s.Put(0, broken) ||
-			s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
-			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
-		}
-		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 || s.Item(0).Score != 0 {
-			t.Errorf("%g: the good sample is now %+v", bad, s.Item(0))
-		}
-		r := NewReservoir(1, 2, 1)
-		for i := range 200 {
-			r.Offer(0, []float32{float32(i), bad})
-			r.Offer(0, []float32{float32(i), 0})
-		}
-		items := r.Items()
-		if len(items) != 2 {
-			t.Fatalf("%g: the reservoir holds %d samples", bad, len(items))
-		}
-		for _, it := range items {
-			if !it.finite() {
-				t.Errorf("the reservoir took %v", it.Pixels)
+		t.Run(fmt.Sprint(bad), func(t *testing.T) {
+			broken := Item{Task: 1, Class: 0, Pixels: []float32{0, bad}}
+			logits := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Logits: []float32{bad}}
+			scored := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Score: float64(bad)}
+			good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
+			s := newStore(t, "per_class", 9)
+			add(t, s, []Item{broken, good, logits})
+			switch {
+			case s.Put(s.Len(), broken):
+				t.Error("s.Put(s.Len(), broken) is true")
+			case s.Put(s.Len(), logits):
+				t.Error("s.Put(s.Len(), logits) is true")
+			case s.Put(s.Len(), scored):
+				t.Error("s.Put(s.Len(), scored) is true")
+			case s.Put(0, broken):
+				t.Error("s.Put(0, broken) is true")
+			case s.Edit(0, broken.Pixels):
+				t.Error("s.Edit(0, broken.Pixels) is true")
+			case s.SetScore(0, scored.Score):
+				t.Error("s.SetScore(0, scored.Score) is true")
+			case s.Len() != 1:
+				t.Errorf("s.Len() is %d; want 1", s.Len())
 			}
-		}
+			switch {
+			case !slices.Equal(s.Item(0).Pixels, good.Pixels):
+				t.Errorf("s.Item(0).Pixels is %v; want %v", s.Item(0).Pixels, good.Pixels)
+			case s.Item(0).Edits != 0:
+				t.Errorf("s.Item(0).Edits is %d; want 0", s.Item(0).Edits)
+			case s.Item(0).Score != 0:
+				t.Errorf("s.Item(0).Score is %g; want 0", s.Item(0).Score)
+			}
+			r := NewReservoir(1, 2, 1)
+			for i := range 200 {
+				r.Offer(0, []float32{float32(i), bad})
+				r.Offer(0, []float32{float32(i), 0})
+			}
+			items := r.Items()
+			if len(items) != 2 {
+				t.Fatalf("the reservoir holds %d samples", len(items))
+			}
+			for _, it := range items {
+				if !it.finite() {
+					t.Errorf("the reservoir took %v", it.Pixels)
+				}
+			}
+		})
 	}
 }
 
@@ -180,18 +202,34 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	s.SetScore(0, 7)
 	edited := s.Samples()
 	s.Edit(0, []float32{0.7})
-	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Original[0] != 0.5 || it.Score != 7 {
-		t.Errorf("after two edits: %+v", it)
+	switch it := s.Item(0); {
+	case it.Edits != 2:
+		t.Errorf("after two edits: it.Edits is %d; want 2", it.Edits)
+	case it.Pixels[0] != 0.7:
+		t.Errorf("after two edits: it.Pixels[0] is %g; want 0.7", it.Pixels[0])
+	case it.Original[0] != 0.5:
+		t.Errorf("after two edits: it.Original[0] is %g; want 0.5", it.Original[0])
+	case it.Score != 7:
+		t.Errorf("after two edits: it.Score is %g; want 7", it.Score)
 	}
 	rewind()
-	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Original != nil || it.Score != 0 {
-		t.Errorf("after going back: %+v", it)
+	switch it := s.Item(0); {
+	case it.Edits != 0:
+		t.Errorf("after going back: it.Edits is %d; want 0", it.Edits)
+	case it.Pixels[0] != 0.5:
+		t.Errorf("after going back: it.Pixels[0] is %g; want 0.5", it.Pixels[0])
+	case it.Original != nil:
+		t.Errorf("after going back: it.Original is %v; want nil", it.Original)
+	case it.Score != 0:
+		t.Errorf("after going back: it.Score is %g; want 0", it.Score)
 	}
 	for want, samples := range map[float32]Samples{0.5: before, 0.9: edited} {
-		x := make([]float32, 1)
-		if class := samples.Sample(0, x); class != 4 || x[0] != want {
-			t.Errorf("a sample of class %d with %g, taken when it was %g", class, x[0], want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			x := make([]float32, 1)
+			if class := samples.Sample(0, x); class != 4 || x[0] != want {
+				t.Errorf("a sample of class %d with %g, taken when it was %g", class, x[0], want)
+			}
+		})
 	}
 }
 
@@ -305,11 +343,25 @@ func TestOtherSizes(t *testing.T) {
 	s := newStore(t, "per_class", 8)
 	add(t, s, candidates(1, 1, 0))
 	long := Item{Task: 1, Class: 0, Pixels: []float32{1, 2}}
-	if s.Put(s.Len(), long) || s.Put(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 {
-		t.Errorf("%d samples; the first is %+v", s.Len(), s.Item(0))
+	switch {
+	case s.Put(s.Len(), long):
+		t.Error("s.Put(s.Len(), long) is true")
+	case s.Put(0, long):
+		t.Error("s.Put(0, long) is true")
+	case s.Edit(0, long.Pixels):
+		t.Error("s.Edit(0, long.Pixels) is true")
+	case s.Edit(0, nil):
+		t.Error("s.Edit(0, nil) is true")
+	case s.Len() != 1:
+		t.Errorf("s.Len() is %d; want 1", s.Len())
 	}
-	if !s.Edit(0, []float32{5}) || !s.SetLogits(0, []float32{1, 2, 3}) || len(s.Item(0).Logits) != 3 {
-		t.Errorf("the sample is %+v", s.Item(0))
+	switch {
+	case !s.Edit(0, []float32{5}):
+		t.Error("s.Edit(0, []float32{5}) is false")
+	case !s.SetLogits(0, []float32{1, 2, 3}):
+		t.Error("s.SetLogits(0, []float32{1, 2, 3}) is false")
+	case len(s.Item(0).Logits) != 3:
+		t.Errorf("len(s.Item(0).Logits) is %d; want 3", len(s.Item(0).Logits))
 	}
 }
 
@@ -318,24 +370,31 @@ func TestOtherSizes(t *testing.T) {
 func TestSetBudget(t *testing.T) {
 	for policy, want := range map[string][]float32{"per_class": {100, 101, 102, 103, 200, 201, 202, 203},
 		"fixed_total": {100, 101, 200, 201}} {
-		s := newStore(t, policy, 12)
-		s.items = candidates(0, 12, 1, 2)
-		s.Draw(3)
-		order := slices.Clone(s.order)
-		if s.setBudget(12); !slices.Equal(s.order, order) || s.next != 3 || s.Len() != 24 {
-			t.Errorf("%s: the same budget: %d samples, at %d", policy, s.Len(), s.next)
-		}
-		if s.setBudget(4); !reflect.DeepEqual(flatten(s.items), want) {
-			t.Errorf("%s: a budget of 4: %v", policy, flatten(s.items))
-		}
-		if s.setBudget(40); s.Len() != len(want) || s.Quota([]int{1, 2}) != map[string]int{"per_class": 40,
-			"fixed_total": 20}[policy] {
-			t.Errorf("%s: a budget of 40: %d samples", policy, s.Len())
-		}
-		for range 2 { // then it is empty already
-			if s.setBudget(0); s.Len() != 0 || s.Draw(2) != nil {
-				t.Errorf("%s: a budget of 0: %d samples", policy, s.Len())
+		t.Run(policy, func(t *testing.T) {
+			s := newStore(t, policy, 12)
+			s.items = candidates(0, 12, 1, 2)
+			s.Draw(3)
+			order := slices.Clone(s.order)
+			switch s.setBudget(12); {
+			case !slices.Equal(s.order, order):
+				t.Errorf("the same budget: s.order is %v; want %v", s.order, order)
+			case s.next != 3:
+				t.Errorf("the same budget: s.next is %d; want 3", s.next)
+			case s.Len() != 24:
+				t.Errorf("the same budget: s.Len() is %d; want 24", s.Len())
 			}
-		}
+			if s.setBudget(4); !reflect.DeepEqual(flatten(s.items), want) {
+				t.Errorf("a budget of 4: %v", flatten(s.items))
+			}
+			if s.setBudget(40); s.Len() != len(want) || s.Quota([]int{1, 2}) != map[string]int{"per_class": 40,
+				"fixed_total": 20}[policy] {
+				t.Errorf("a budget of 40: %d samples", s.Len())
+			}
+			for range 2 { // then it is empty already
+				if s.setBudget(0); s.Len() != 0 || s.Draw(2) != nil {
+					t.Errorf("a budget of 0: %d samples", s.Len())
+				}
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -84,9 +85,11 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 		"before start": func(st *state) { st.Next = -1 },
 		"random state": func(st *state) { st.Rand = st.Rand[1:] },
 	} {
-		if _, err := Restore(damaged(t, text, damage), arrays, s.config, 1); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Restore(damaged(t, text, damage), arrays, s.config, 1); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
 
@@ -107,14 +110,18 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 		"twice":        func(s *reservoirState) { s.Order[1] = s.Order[0] },
 		"random state": func(s *reservoirState) { s.Rand = nil },
 	} {
-		if _, err := RestoreReservoir(damaged(t, text, damage), pixels, 1); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := RestoreReservoir(damaged(t, text, damage), pixels, 1); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
-		if _, err := RestoreReservoir(text, wrong, 1); err == nil {
-			t.Errorf("pixels %s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := RestoreReservoir(text, wrong, 1); err == nil {
+				t.Errorf("pixels %s: no error", name)
+			}
+		})
 	}
 }
 
@@ -125,13 +132,13 @@ func TestPoisonedStateIsRefused(t *testing.T) {
 	text, arrays := s.State()
 	arrays["memory"][2] = float32(math.NaN())
 	if _, err := Restore(text, arrays, s.config, 1); err == nil {
-		t.Errorf("store: %v", err)
+		t.Errorf("store: %v", expect.Text(err))
 	}
 	r := NewReservoir(2, 4, 7)
 	r.Offer(0, []float32{1})
 	text, pixels := r.State()
 	pixels[0] = float32(math.Inf(1))
 	if _, err := RestoreReservoir(text, pixels, 1); err == nil {
-		t.Errorf("reservoir: %v", err)
+		t.Errorf("reservoir: %v", expect.Text(err))
 	}
 }

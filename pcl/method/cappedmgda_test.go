@@ -12,17 +12,19 @@ import (
 // a bound of 1/K.
 func TestCappedIsMGDA(t *testing.T) {
 	for kind := range kinds {
-		for _, z := range zoo(kind) {
-			s, k := z.step(1), len(z.rows)
-			want := weigh(t, build(t, "mgda", nil), s)
-			w, out := outcome(t, build(t, "capped-mgda", values{"cap": 1}), s)
-			if !slices.Equal(w, want) {
-				t.Errorf("%s: %v, MGDA %v", z.name, w, want)
+		t.Run(kind, func(t *testing.T) {
+			for _, z := range zoo(kind) {
+				s, k := z.step(1), len(z.rows)
+				want := weigh(t, build(t, "mgda", nil), s)
+				w, out := outcome(t, build(t, "capped-mgda", values{"cap": 1}), s)
+				if !slices.Equal(w, want) {
+					t.Errorf("%s: %v, MGDA %v", z.name, w, want)
+				}
+				if out.Certificate == nil && len(out.Dropped) < k {
+					t.Errorf("%s: no certificate", z.name)
+				}
 			}
-			if out.Certificate == nil && len(out.Dropped) < k {
-				t.Errorf("%s: no certificate", z.name)
-			}
-		}
+		})
 	}
 }
 
@@ -118,7 +120,12 @@ func TestCappedNearlyEqual(t *testing.T) {
 			}
 		}
 		w := weigh(t, build(t, "capped-mgda", values{"cap": .5}), sample{rows: rows}.step(1))
-		if slices.Max(w) > .5+1e-12 || slices.Min(w) < -1e-15 || math.Abs(total(w)-1) > 1e-12 {
+		switch {
+		case slices.Max(w) > .5+1e-12:
+			t.Fatalf("problem %d: slices.Max(w) is %g; want at most %g", n, slices.Max(w), .5+1e-12)
+		case slices.Min(w) < -1e-15:
+			t.Fatalf("problem %d: slices.Min(w) is %g; want at least -1e-15", n, slices.Min(w))
+		case math.Abs(total(w)-1) > 1e-12:
 			t.Fatalf("problem %d: weights %v", n, w)
 		}
 		if gap := worstExchange(rows, w, .5); gap > 1e-6 {

@@ -20,32 +20,44 @@ func TestCompositionsByName(t *testing.T) {
 		"emgd-gmc+per-task":           "EMGD (GMC) + a row per finished task",
 		"gem+herding":                 "GEM + herding",
 	} {
-		d, err := Lookup(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		info := Describe(build(t, name, nil))
-		if info != d.Info || info.Name != name || info.Title != title {
-			t.Errorf("%s is %q with the title %q; Lookup says %+v", name, info.Name, info.Title, d.Info)
-		}
-		first, rest, _ := strings.Cut(name, "+")
-		rule := Describe(build(t, first, nil))
-		if info.Family != rule.Family || d.Needs != build(t, first, nil).Needs() {
-			t.Errorf("%s does not need what %s does", name, first)
-		}
-		for _, n := range strings.Split(rest, "+") {
-			i := rehearsal.Describe(must.Get(rehearsal.Find(n))(t))
-			cost, state := strings.TrimPrefix(i.Cost, "none; "),
-				strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
-			if !strings.Contains(info.Rule, i.Does) || !strings.Contains(info.Source, i.Source) ||
-				state != "none" && !strings.Contains(info.State, state) || cost != "none" && !strings.Contains(info.Cost, cost) {
-				t.Errorf("the description of %s leaves %s out", name, n)
+		t.Run(name, func(t *testing.T) {
+			d, err := Lookup(name)
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			if strings.Contains(info.Cost, "+ none") || strings.Contains(info.State, "; none") {
-				t.Errorf("in the middle of the cost %q or the state %q of %s there is none", info.Cost, info.State, name)
+			info := Describe(build(t, name, nil))
+			switch {
+			case info != d.Info:
+				t.Errorf("info is %+v; want %+v", info, d.Info)
+			case info.Name != name:
+				t.Errorf("info.Name is %q; want %q", info.Name, name)
+			case info.Title != title:
+				t.Errorf("info.Title is %q; want %q", info.Title, title)
 			}
-		}
+			first, rest, _ := strings.Cut(name, "+")
+			rule := Describe(build(t, first, nil))
+			if info.Family != rule.Family || d.Needs != build(t, first, nil).Needs() {
+				t.Errorf("%s does not need what %s does", name, first)
+			}
+			for _, n := range strings.Split(rest, "+") {
+				i := rehearsal.Describe(must.Get(rehearsal.Find(n))(t))
+				cost, state := strings.TrimPrefix(i.Cost, "none; "),
+					strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
+				switch {
+				case !strings.Contains(info.Rule, i.Does):
+					t.Errorf("info.Rule is %q; want %q in it", info.Rule, i.Does)
+				case !strings.Contains(info.Source, i.Source):
+					t.Errorf("info.Source is %q; want %q in it", info.Source, i.Source)
+				case state != "none" && !strings.Contains(info.State, state),
+					cost != "none" && !strings.Contains(info.Cost, cost):
+					t.Errorf("the description of %s leaves %s out", name, n)
+				}
+				if strings.Contains(info.Cost, "+ none") || strings.Contains(info.State, "; none") {
+					t.Errorf("in the middle of the cost %q or the state %q of %s there is none", info.Cost, info.State, name)
+				}
+			}
+		})
 	}
 }
 
@@ -58,9 +70,11 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		"emgd-gmc+dark", "emgd-gmc+", "emdg+der-pp", "+der-pp", "gdumb+der-pp", "gdumb+mir", "er+per-task",
 		"emgd-gmc+per-task+der-pp", "gem+ewc", "emgd+las",
 	} {
-		if _, err := New(name, nil); err == nil {
-			t.Errorf("%s is built", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := New(name, nil); err == nil {
+				t.Errorf("%s is built", name)
+			}
+		})
 	}
 	for _, c := range []struct {
 		name   string
@@ -75,9 +89,11 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		{"emgd-gmc+der-pp", values{"alpha": -1}}, {"emgd-gmc+der-pp", values{"draws": "three"}},
 		{"emgd-gmc+der-pp", values{"tau": -1}}, {"emgd-gmc+mir", values{"candidates": 0}},
 	} {
-		if _, err := New(c.name, c.params); err == nil {
-			t.Errorf("%s %v: no error", c.name, c.params)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := New(c.name, c.params); err == nil {
+				t.Errorf("%s %v: no error", c.name, c.params)
+			}
+		})
 	}
 	// Other values may allow what the defaults forbid.
 	build(t, "emgd-gmc+per-task+der-pp", values{"draws": "one"})
@@ -98,8 +114,13 @@ func TestParametersOfCompositions(t *testing.T) {
 	}
 	both := build(t, "der-pp+gmed", values{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*Composition).Parts()
 	d, g := both[0].(*rehearsal.Distill), both[1].(*rehearsal.GMED)
-	if *d.Alpha != 0.2 || *g.Alpha != 0.02 || *g.Gamma != 0.3 {
-		t.Errorf("α of %g and %g, γ of %g; want 0.2, 0.02, 0.3", *d.Alpha, *g.Alpha, *g.Gamma)
+	switch {
+	case *d.Alpha != 0.2:
+		t.Errorf("*d.Alpha is %g; want 0.2", *d.Alpha)
+	case *g.Alpha != 0.02:
+		t.Errorf("*g.Alpha is %g; want 0.02", *g.Alpha)
+	case *g.Gamma != 0.3:
+		t.Errorf("*g.Gamma is %g; want 0.3", *g.Gamma)
 	}
 }
 
@@ -133,14 +154,19 @@ func TestTypedCompositions(t *testing.T) {
 			values{"rescale": "match_avg"}},
 		{build(t, "emgd-gmc+der-pp", nil), parts{&rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
-		got := c.method
-		if len(c.parts) > 0 {
-			got = Compose(got, c.parts...)
-		}
-		got = must.Get(complete(got))(t)
-		if want := build(t, c.name, c.params); !same(got, want) || Describe(got).Name != Describe(want).Name {
-			t.Errorf("%+v is not %s with %v", c.method, c.name, c.params)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got := c.method
+			if len(c.parts) > 0 {
+				got = Compose(got, c.parts...)
+			}
+			got = must.Get(complete(got))(t)
+			switch want := build(t, c.name, c.params); {
+			case !same(got, want):
+				t.Error("same(got, want) is false")
+			case Describe(got).Name != Describe(want).Name:
+				t.Errorf("%+v is not %s with %v", c.method, c.name, c.params)
+			}
+		})
 	}
 	for _, m := range []Method{
 		&EMGDGMC{Tau: -1}, &EMGDGMC{Floor: -1}, &EMGDGS{Tau: AutoTau}, &CAGrad{Divide: "3"}, &CAGrad{C: new(-1.0)},
@@ -179,14 +205,23 @@ func TestRescaleOfCompositions(t *testing.T) {
 	rows := [][]float64{{3, 0, 1}, {1, 1, 0}, {0, 2, 1}}
 	s := several{memory: 2, rows: rows, halves: [2][][]float64{rows, rows}, losses: []float64{1, 1, 1}}
 	for _, mode := range []string{"native", "mean", "match_avg"} {
-		w := weigh(t, build(t, "emgd-gmc+der-pp", values{"rescale": mode}), s.step(1))
-		want := weigh(t, build(t, "emgd-gmc", values{"rescale": mode}), s.summed().step(1))
-		wants(t, w, []float64{want[0], want[0], want[1]}, 1e-12, "rescale=%s", mode)
+		t.Run(mode, func(t *testing.T) {
+			w := weigh(t, build(t, "emgd-gmc+der-pp", values{"rescale": mode}), s.step(1))
+			want := weigh(t, build(t, "emgd-gmc", values{"rescale": mode}), s.summed().step(1))
+			wants(t, w, []float64{want[0], want[0], want[1]}, 1e-12, "rescale=%s", mode)
+		})
 	}
 	for _, name := range []string{"emgd-gmc+der-pp", "der-pp+herding"} {
-		m := build(t, name, values{"rescale": "mean"})
-		if r := rolesOf(m); r.Curator == nil || r.Objective == nil || Describe(m).SumW != "1" || Describe(m).Name != name {
-			t.Errorf("%s rescaled is %+v with the roles %+v", name, Describe(m), r)
-		}
+		t.Run(name, func(t *testing.T) {
+			m := build(t, name, values{"rescale": "mean"})
+			switch r := rolesOf(m); {
+			case r.Curator == nil:
+				t.Error("r.Curator is nil")
+			case r.Objective == nil:
+				t.Error("r.Objective is nil")
+			case Describe(m).SumW != "1", Describe(m).Name != name:
+				t.Errorf("%s rescaled is %+v with the roles %+v", name, Describe(m), r)
+			}
+		})
 	}
 }

@@ -39,8 +39,13 @@ func TestStateOfBoth(t *testing.T) {
 	saved := must.Get(a.MarshalState())(t)
 	var read composedState
 	must.Do(t, json.Unmarshal(saved, &read))
-	if len(read.Parts) != 1 || string(read.Parts[0]) != `{}` || !strings.Contains(string(read.Rule), `"1"`) {
-		t.Errorf("the state is %s", saved)
+	switch {
+	case len(read.Parts) != 1:
+		t.Errorf("len(read.Parts) is %d; want 1", len(read.Parts))
+	case string(read.Parts[0]) != `{}`:
+		t.Errorf("string(read.Parts[0]) is %q; want %q", string(read.Parts[0]), `{}`)
+	case !strings.Contains(string(read.Rule), `"1"`):
+		t.Errorf("string(read.Rule) is %q; want %q in it", string(read.Rule), `"1"`)
 	}
 	read.Parts[0] = json.RawMessage(penalty)
 	saved = must.Get(json.Marshal(read))(t)
@@ -68,10 +73,12 @@ func TestStatesThatAreRefused(t *testing.T) {
 			`{"parts": [{"anchor": 3}]}`},
 		"emgd-gmc+ewc": {`{"rule": 3, "parts": [{}]}`, `[]`},
 	} {
-		for _, state := range states {
-			if err := stateful(t, build(t, name, nil)).UnmarshalState(json.RawMessage(state)); err == nil {
-				t.Errorf("%s takes up %s", name, state)
+		t.Run(name, func(t *testing.T) {
+			for _, state := range states {
+				if err := stateful(t, build(t, name, nil)).UnmarshalState(json.RawMessage(state)); err == nil {
+					t.Errorf("%s takes up %s", name, state)
+				}
 			}
-		}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -176,7 +177,10 @@ func (s *Step) named(m Method) *Step {
 func TestInfoIsComplete(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		info := Describe(build(t, name, nil))
-		if d, err := Lookup(name); err != nil || strings.Contains(name, "+") && d.Info != info {
+		switch d, err := Lookup(name); {
+		case err != nil:
+			t.Error(err)
+		case strings.Contains(name, "+") && d.Info != info:
 			t.Errorf("Lookup says %+v (%v)", d.Info, err)
 		}
 		if info.Name != name || !slices.Contains([]string{"mtl", "scl", "pcl"}, info.Family) ||
@@ -205,8 +209,13 @@ func TestWeightsAreFinite(t *testing.T) {
 				if err := out.CheckDirection(m.Needs(), len(s.Rows[0])); err != nil {
 					t.Errorf("%s: %v", z.name, err)
 				}
-				if !slices.Equal(gram, s.Gram) || !slices.Equal(losses, s.Losses) || !slices.Equal(rows, slices.Concat(s.Rows...)) {
-					t.Errorf("%s: the method changed its input", z.name)
+				switch {
+				case !slices.Equal(gram, s.Gram):
+					t.Errorf("%s: gram is %v; want %v", z.name, gram, s.Gram)
+				case !slices.Equal(losses, s.Losses):
+					t.Errorf("%s: losses is %v; want %v", z.name, losses, s.Losses)
+				case !slices.Equal(rows, slices.Concat(s.Rows...)):
+					t.Errorf("%s: rows is %v; want %v", z.name, rows, slices.Concat(s.Rows...))
 				}
 			}
 		}
@@ -313,24 +322,26 @@ func TestSumOfWeights(t *testing.T) {
 func TestNonConflict(t *testing.T) {
 	for _, name := range []string{"mgda", "emgd", "emgd-gmc", "emgd-gs", "emgd-log", "upgrad", "dualproj", "nash-mtl",
 		"fairgrad", "config"} {
-		for kind := range kinds {
-			if name == "config" && !slices.Contains([]string{"normal", "one zero", "mixed lengths"}, kind) {
-				continue
-			}
-			for _, z := range zoo(kind) {
-				s := z.step(1)
-				w := weigh(t, build(t, name, nil), s)
-				length := 0.0
-				for i, x := range w {
-					length += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
+		t.Run(name, func(t *testing.T) {
+			for kind := range kinds {
+				if name == "config" && !slices.Contains([]string{"normal", "one zero", "mixed lengths"}, kind) {
+					continue
 				}
-				for i, gain := range times(s.Gram, w) {
-					if gain < -1e-6*length*math.Sqrt(s.Gram[i*len(w)+i]) {
-						t.Errorf("%s: %s: J_%d·d = %g with weights %v", name, z.name, i, gain, w)
+				for _, z := range zoo(kind) {
+					s := z.step(1)
+					w := weigh(t, build(t, name, nil), s)
+					length := 0.0
+					for i, x := range w {
+						length += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
+					}
+					for i, gain := range times(s.Gram, w) {
+						if gain < -1e-6*length*math.Sqrt(s.Gram[i*len(w)+i]) {
+							t.Errorf("%s: J_%d·d = %g with weights %v", z.name, i, gain, w)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -396,7 +407,7 @@ func TestManyJoinsAndLeaves(t *testing.T) {
 		}
 		_, m = play(t, name, 1000, func(int) bool { return false })
 		if state, err := stateful(t, m).MarshalState(); err != nil || len(state) > 2000 {
-			t.Errorf("%d bytes of state (%v) for at most 8 streams", len(state), err)
+			t.Errorf("%d bytes of state (%v) for at most 8 streams", len(state), expect.Text(err))
 		}
 	})
 }
@@ -440,7 +451,7 @@ func TestDamagedState(t *testing.T) {
 				t.Errorf("%s takes up %s", name, bad)
 			}
 			if after, err := m.MarshalState(); err != nil || string(after) != string(before) {
-				t.Errorf("%s: the refused state %s left %s (%v)", name, bad, after, err)
+				t.Errorf("%s: the refused state %s left %s (%v)", name, bad, after, expect.Text(err))
 			}
 		}
 	}
@@ -500,25 +511,41 @@ func TestDroppedStreams(t *testing.T) {
 		"maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "imtl", "capped-mgda", "modo", "moco", "db-mtl", "pcd",
 		"dibs-mtl", "ntkmtl", "sam-gs", "gcond",
 	} {
-		with, without, w := build(t, name, nil), build(t, name, nil), make([]float64, 3)
-		for range 3 {
-			s.Rand, rest.Rand = rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
-			out, err := with.Weights(s, w)
-			if err != nil || !slices.Equal(out.Dropped, []int{4}) || w[1] != 0 {
-				t.Errorf("%s: dropped %v, weights %v (%v); want stream 4 dropped", name, out.Dropped, w, err)
+		t.Run(name, func(t *testing.T) {
+			with, without, w := build(t, name, nil), build(t, name, nil), make([]float64, 3)
+			for range 3 {
+				s.Rand, rest.Rand = rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
+				out, err := with.Weights(s, w)
+				switch {
+				case err != nil:
+					t.Error(err)
+				case !slices.Equal(out.Dropped, []int{4}):
+					t.Errorf("out.Dropped is %v; want %v", out.Dropped, []int{4})
+				case w[1] != 0:
+					t.Errorf("w[1] is %g; want 0", w[1])
+				}
+				if want := weigh(t, without, rest); !slices.Contains([]string{"modo", "moco"}, name) &&
+					!near([]float64{w[0], w[2]}, want, 1e-12) {
+					t.Errorf("%v, without the stream %v", w, want)
+				}
 			}
-			if want := weigh(t, without, rest); !slices.Contains([]string{"modo", "moco"}, name) &&
-				!near([]float64{w[0], w[2]}, want, 1e-12) {
-				t.Errorf("%s: %v, without the stream %v", name, w, want)
-			}
-		}
+		})
 	}
 	mem := sample{rows: [][]float64{{0, 0}, {1, 2}}, losses: []float64{1, 1}}.step(1)
 	for _, name := range []string{"a-gem", "mega-2"} {
-		w := make([]float64, 2)
-		out, err := build(t, name, nil).Weights(mem, w)
-		if err != nil || !slices.Equal(out.Dropped, []int{MemoryID}) || w[0] != 0 || w[1] != 1 {
-			t.Errorf("%s beside a silent memory: dropped %v, weights %v (%v)", name, out.Dropped, w, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			w := make([]float64, 2)
+			out, err := build(t, name, nil).Weights(mem, w)
+			switch {
+			case err != nil:
+				t.Errorf("%s beside a silent memory: %v", name, err)
+			case !slices.Equal(out.Dropped, []int{MemoryID}):
+				t.Errorf("%s beside a silent memory: out.Dropped is %v; want %v", name, out.Dropped, []int{MemoryID})
+			case w[0] != 0:
+				t.Errorf("%s beside a silent memory: w[0] is %g; want 0", name, w[0])
+			case w[1] != 1:
+				t.Errorf("%s beside a silent memory: w[1] is %g; want 1", name, w[1])
+			}
+		})
 	}
 }

@@ -31,8 +31,13 @@ func TestCRMOGMDropsNothing(t *testing.T) {
 	weigh(t, m, sample{rows: base}.step(1))
 	w := make([]float64, 2)
 	out, err := m.Weights(sample{rows: [][]float64{make([]float64, len(base[0])), base[1]}}.step(1), w)
-	if err != nil || w[0] <= 0 || out.Dropped != nil {
-		t.Errorf("weights %v, dropped %v (%v)", w, out.Dropped, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case w[0] <= 0:
+		t.Errorf("w[0] is %g; want more than 0", w[0])
+	case out.Dropped != nil:
+		t.Errorf("out.Dropped is %v; want nil", out.Dropped)
 	}
 }
 

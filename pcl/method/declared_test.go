@@ -83,8 +83,11 @@ func TestOneLearner(t *testing.T) {
 	}
 	m := &own{}
 	must.Do(t, begin(m))
-	if must.Get(Start(m))(t); m.started != 1 || m.Rate != 2 {
-		t.Errorf("%+v, want the default rate and one start", m)
+	switch must.Get(Start(m))(t); {
+	case m.started != 1:
+		t.Errorf("m.started is %d; want 1", m.started)
+	case m.Rate != 2:
+		t.Errorf("m.Rate is %g; want 2", m.Rate)
 	}
 	if _, err := Start(&own{Rate: 10}); err == nil {
 		t.Error("a rate out of range: no error")

@@ -59,12 +59,14 @@ func TestMomentumZero(t *testing.T) {
 // TestMGDALosses: a task of one class has loss and gradient 0; that is no error.
 func TestMGDALosses(t *testing.T) {
 	for _, norm := range []string{"l2", "loss", "loss+"} {
-		m := build(t, "mgda", values{"norm": norm})
-		s := sample{rows: [][]float64{{0, 0}}, losses: []float64{0}}
-		weigh(t, m, s.step(1))
-		s = sample{rows: [][]float64{{0, 0}, {3, 4}}, losses: []float64{0, 2}}
-		if w := weigh(t, m, s.step(1)); !(w[1] > 0) {
-			t.Errorf("norm=%s beside a finished stream: weights %v", norm, w)
-		}
+		t.Run(norm, func(t *testing.T) {
+			m := build(t, "mgda", values{"norm": norm})
+			s := sample{rows: [][]float64{{0, 0}}, losses: []float64{0}}
+			weigh(t, m, s.step(1))
+			s = sample{rows: [][]float64{{0, 0}, {3, 4}}, losses: []float64{0, 2}}
+			if w := weigh(t, m, s.step(1)); !(w[1] > 0) {
+				t.Errorf("norm=%s beside a finished stream: weights %v", norm, w)
+			}
+		})
 	}
 }

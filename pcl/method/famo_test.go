@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -31,18 +32,20 @@ func TestFAMOStep(t *testing.T) {
 // TestFAMODecay: with no change of the losses only the decay moves ξ, back to 0.
 func TestFAMODecay(t *testing.T) {
 	for decay, back := range map[float64]bool{0: false, 0.5: true} {
-		m, s := build(t, "famo", values{"decay": decay}), sample{rows: base, losses: []float64{1, 1}}.step(1)
-		weigh(t, m, s)
-		follow(t, m, s, 1, .5)
-		famo := m.(*FAMO)
-		start := famo.memo[0].Xi
-		for range 2000 {
+		t.Run(fmt.Sprint(decay), func(t *testing.T) {
+			m, s := build(t, "famo", values{"decay": decay}), sample{rows: base, losses: []float64{1, 1}}.step(1)
 			weigh(t, m, s)
-			follow(t, m, s, 1, 1)
-		}
-		if now := famo.memo[0].Xi; start <= 0 || back != (math.Abs(now) < start/10) {
-			t.Errorf("decay %g: ξ from %g to %g", decay, start, now)
-		}
+			follow(t, m, s, 1, .5)
+			famo := m.(*FAMO)
+			start := famo.memo[0].Xi
+			for range 2000 {
+				weigh(t, m, s)
+				follow(t, m, s, 1, 1)
+			}
+			if now := famo.memo[0].Xi; start <= 0 || back != (math.Abs(now) < start/10) {
+				t.Errorf("decay %g: ξ from %g to %g", decay, start, now)
+			}
+		})
 	}
 }
 
@@ -110,9 +113,11 @@ func TestFAMOKeepsItsStep(t *testing.T) {
 		t.Errorf("%v after a state was restored, %v without", got, want)
 	}
 	for _, old := range []string{"{}", "null", `{"1":{"xi":0.5,"m":0,"v":0,"moves":1,"least":2}}`} {
-		must.Do(t, stateful(t, other).UnmarshalState([]byte(old)))
-		if f, _ := as[Follower](t, other); f.Follow(s.IDs, []float64{1, 2}) == nil {
-			t.Errorf("a step is followed that the state %s does not have", old)
-		}
+		t.Run(old, func(t *testing.T) {
+			must.Do(t, stateful(t, other).UnmarshalState([]byte(old)))
+			if f, _ := as[Follower](t, other); f.Follow(s.IDs, []float64{1, 2}) == nil {
+				t.Errorf("a step is followed that the state %s does not have", old)
+			}
+		})
 	}
 }

@@ -74,7 +74,12 @@ func TestGEMOptimality(t *testing.T) {
 				size += math.Abs(s.Gram[j*len(w)+k] * x)
 			}
 			slope += eps * v
-			if v < margin-1e-12 || slope < -1e-7*size || v > margin+1e-6 && slope > 1e-7*size {
+			switch {
+			case v < margin-1e-12:
+				t.Fatalf("m=%g ε=%g: v is %g; want at least %g", margin, eps, v, margin-1e-12)
+			case slope < -1e-7*size:
+				t.Fatalf("m=%g ε=%g: slope is %g; want at least %g", margin, eps, slope, -1e-7*size)
+			case v > margin+1e-6 && slope > 1e-7*size:
 				t.Fatalf("m=%g ε=%g: v = %g with slope %g of %g", margin, eps, v, slope, size)
 			}
 		}

@@ -35,13 +35,15 @@ func TestMEGALimits(t *testing.T) {
 // is.
 func TestSerialMethodsMergeTasks(t *testing.T) {
 	for _, name := range []string{"er", "a-gem", "mega-1", "mega-2"} {
-		m := build(t, name, nil)
-		many := sample{rows: [][]float64{{-1, 1}, {3, 1}, {1, -1}}, losses: []float64{.5, 3, 1}}
-		w, merged := weigh(t, m, many.step(1)), weigh(t, m, sample{rows: pair, losses: []float64{.5, 2}}.step(1))
-		wants(t, w, []float64{merged[0], merged[1] / 2, merged[1] / 2}, 1e-14, "%s", name)
-		s := many.step(1)
-		s.IDs = []int{1, 2, 3}
-		wants(t, weigh(t, m, s), []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15, "%s without memory", name)
+		t.Run(name, func(t *testing.T) {
+			m := build(t, name, nil)
+			many := sample{rows: [][]float64{{-1, 1}, {3, 1}, {1, -1}}, losses: []float64{.5, 3, 1}}
+			w, merged := weigh(t, m, many.step(1)), weigh(t, m, sample{rows: pair, losses: []float64{.5, 2}}.step(1))
+			wants(t, w, []float64{merged[0], merged[1] / 2, merged[1] / 2}, 1e-14, "%s", name)
+			s := many.step(1)
+			s.IDs = []int{1, 2, 3}
+			wants(t, weigh(t, m, s), []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15, "%s without memory", name)
+		})
 	}
 }
 
@@ -137,30 +139,39 @@ func unitVector(v []float64) []float64 {
 func TestIMTLGTurnsRound(t *testing.T) {
 	rows := [][]float64{{1, 0, 0}, {.5, .866, 0}, {.0085, .005, .001}}
 	for name, sign := range map[string]float64{"imtl-g": -1, "imtl": -1, "config": 1} {
-		w := weigh(t, build(t, name, nil), sample{rows: rows, losses: []float64{1, 1, 1}}.step(1))
-		d := direction(rows, w)
-		for i, row := range rows {
-			if sign*inner(row, d) <= 0 {
-				t.Errorf("%s: J·d of row %d is %g", name, i, inner(row, d))
+		t.Run(name, func(t *testing.T) {
+			w := weigh(t, build(t, name, nil), sample{rows: rows, losses: []float64{1, 1, 1}}.step(1))
+			d := direction(rows, w)
+			for i, row := range rows {
+				if sign*inner(row, d) <= 0 {
+					t.Errorf("J·d of row %d is %g", i, inner(row, d))
+				}
 			}
-		}
+		})
 	}
 }
 
 // TestNoBargain: with 0 in the hull, Nash-MTL and FairGrad stay and say so.
 func TestNoBargain(t *testing.T) {
 	for _, name := range []string{"nash-mtl", "fairgrad"} {
-		for _, kind := range []string{"opposites", "strongly stationary", "weakly stationary"} {
-			for _, z := range zoo(kind) {
-				if len(z.rows) == 1 {
-					continue // a single row is not what the kind's name says
-				}
-				w := make([]float64, len(z.rows))
-				out, err := build(t, name, nil).Weights(z.step(1), w)
-				if err != nil || out.Certificate == nil || out.Certificate.Status != emgd.Stationary {
-					t.Errorf("%s, %s: outcome %v (%v), want a stationary certificate", name, z.name, out, err)
+		t.Run(name, func(t *testing.T) {
+			for _, kind := range []string{"opposites", "strongly stationary", "weakly stationary"} {
+				for _, z := range zoo(kind) {
+					if len(z.rows) == 1 {
+						continue // a single row is not what the kind's name says
+					}
+					w := make([]float64, len(z.rows))
+					out, err := build(t, name, nil).Weights(z.step(1), w)
+					switch {
+					case err != nil:
+						t.Errorf("%s, %s: %v", name, z.name, err)
+					case out.Certificate == nil:
+						t.Errorf("%s, %s: out.Certificate is nil", name, z.name)
+					case out.Certificate.Status != emgd.Stationary:
+						t.Errorf("%s, %s: out.Certificate.Status is %v; want %v", name, z.name, out.Certificate.Status, emgd.Stationary)
+					}
 				}
 			}
-		}
+		})
 	}
 }

@@ -24,10 +24,12 @@ func TestManyRows(t *testing.T) {
 		"any": gaussian(r, 100, 110), "few columns": gaussian(r, 100, 20), "near copies": copies(r, 100, 40, 1, 1e-9),
 		"copies": copies(r, 100, 40, 1, 0), "groups": copies(r, 100, 40, 5, 1e-6),
 	} {
-		s := sample{rows: rows}.step(1)
-		if gap := cappedGap(s.Gram, weigh(t, build(t, "capped-mgda", nil), s), 0.5); !(gap <= 1e-9) {
-			t.Errorf("%s: capped-mgda is %g from the minimum", kind, gap)
-		}
+		t.Run(kind, func(t *testing.T) {
+			s := sample{rows: rows}.step(1)
+			if gap := cappedGap(s.Gram, weigh(t, build(t, "capped-mgda", nil), s), 0.5); !(gap <= 1e-9) {
+				t.Errorf("capped-mgda is %g from the minimum", gap)
+			}
+		})
 	}
 }
 
@@ -36,18 +38,20 @@ func TestManyRows(t *testing.T) {
 func TestLonger(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for kind, rows := range map[string][][]float64{"any": gaussian(r, 60, 70), "copies": copies(r, 60, 70, 1, 1e-7)} {
-		s := sample{rows: rows}.step(1)
-		all := keep(s, make([]float64, s.k()))
-		c := make([]float64, s.k())
-		c[0] = 1
-		length := normOf(all.gram, c)
-		for j := 1; j < s.k(); j++ {
-			along := all.along(j, c)
-			c[j] = r.NormFloat64() - 0.4
-			length = all.longer(length, along, j, c)
-			if want := normOf(all.gram, c); math.Abs(length-want) > 1e-8*want+1e-6*all.size(c) {
-				t.Fatalf("%s: after row %d the length is %g, want %g", kind, j, length, want)
+		t.Run(kind, func(t *testing.T) {
+			s := sample{rows: rows}.step(1)
+			all := keep(s, make([]float64, s.k()))
+			c := make([]float64, s.k())
+			c[0] = 1
+			length := normOf(all.gram, c)
+			for j := 1; j < s.k(); j++ {
+				along := all.along(j, c)
+				c[j] = r.NormFloat64() - 0.4
+				length = all.longer(length, along, j, c)
+				if want := normOf(all.gram, c); math.Abs(length-want) > 1e-8*want+1e-6*all.size(c) {
+					t.Fatalf("after row %d the length is %g, want %g", j, length, want)
+				}
 			}
-		}
+		})
 	}
 }

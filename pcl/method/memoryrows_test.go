@@ -1,10 +1,12 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -52,7 +54,9 @@ func TestPenaltyJoined(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"gem+ewc", "pocl+si", "emgd-gmc+per-task+ewc"} {
-		build(t, name, values{"rows": "apart"})
+		t.Run(name, func(t *testing.T) {
+			build(t, name, values{"rows": "apart"})
+		})
 	}
 }
 
@@ -99,10 +103,12 @@ func TestSmoothedRehearsal(t *testing.T) {
 		{"cr-mogm+per-task", "a-gem", false},
 		{"cr-mogm", "emgd-gmc+der-pp", true}, {"cr-mogm+herding", "der-pp", true}, {"cr-mogm", "gem", true},
 	} {
-		if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits ||
-			err == nil && Describe(m).Name != c.name {
-			t.Errorf("%s of %s: %v", c.name, c.inner, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if m, err := New(c.name, values{"method": c.inner}); (err == nil) != c.fits ||
+				err == nil && Describe(m).Name != c.name {
+				t.Errorf("%s of %s: %v", c.name, c.inner, expect.Text(err))
+			}
+		})
 	}
 	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
 	w, want := weigh(t, build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), s),
@@ -117,10 +123,12 @@ func TestSmoothedRehearsal(t *testing.T) {
 func TestNothingToObserve(t *testing.T) {
 	m := build(t, "emgd-gmc", nil).(*EMGDGMC)
 	for _, x := range []float64{1, 0, 0} {
-		weigh(t, m, &Step{IDs: []int{1}, Gram: []float64{x * x}})
-		if norm, ok := m.factors.Norms[1]; !ok || math.Abs(norm-1) > 1e-15 {
-			t.Errorf("after a gradient of length %g the mean norm is %g", x, norm)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			weigh(t, m, &Step{IDs: []int{1}, Gram: []float64{x * x}})
+			if norm, ok := m.factors.Norms[1]; !ok || math.Abs(norm-1) > 1e-15 {
+				t.Errorf("after a gradient of length %g the mean norm is %g", x, norm)
+			}
+		})
 	}
 }
 
@@ -173,18 +181,20 @@ func TestMemoryRowWeights(t *testing.T) {
 	s := sample{rows: gaussian(newLife().rng, 4, 3), losses: []float64{1, 1, 1, 1}}.step(1)
 	for name, share := range map[string]float64{"mdmtr": .5, "der-pp": 1, "icarl": .5, "gss": .5, "mir": 1, "gmed": .5,
 		"gmed-release": .5} {
-		for _, c := range []struct {
-			ids  []int
-			want []float64
-		}{
-			{[]int{0, -1, 1, 5}, []float64{share, share, share / 2, share / 2}},
-			{[]int{1, 2, 3, 4}, []float64{.25, .25, .25, .25}},
-			{[]int{0, -1, -2, -3}, []float64{.25, .25, .25, .25}},
-		} {
-			s.IDs = c.ids
-			if w := weigh(t, build(t, name, nil), s); !slices.Equal(w, c.want) {
-				t.Errorf("%s for rows %v: %v, want %v", name, c.ids, w, c.want)
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []struct {
+				ids  []int
+				want []float64
+			}{
+				{[]int{0, -1, 1, 5}, []float64{share, share, share / 2, share / 2}},
+				{[]int{1, 2, 3, 4}, []float64{.25, .25, .25, .25}},
+				{[]int{0, -1, -2, -3}, []float64{.25, .25, .25, .25}},
+			} {
+				s.IDs = c.ids
+				if w := weigh(t, build(t, name, nil), s); !slices.Equal(w, c.want) {
+					t.Errorf("%s for rows %v: %v, want %v", name, c.ids, w, c.want)
+				}
 			}
-		}
+		})
 	}
 }

@@ -147,10 +147,12 @@ func TestOracles(t *testing.T) {
 		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                   // weak
 		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}}, // nothing is left of the loser
 	} {
-		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
-		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
-			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
-		}
+		t.Run(c.method, func(t *testing.T) {
+			w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
+			if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
+				t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
+			}
+		})
 	}
 }
 
@@ -223,12 +225,14 @@ func TestUWRest(t *testing.T) {
 
 func TestRLW(t *testing.T) {
 	for _, distribution := range []string{"normal", "uniform"} {
-		m, r := build(t, "rlw", values{"distribution": distribution}), rand.New(rand.NewPCG(1, 1))
-		mean := make([]float64, 3)
-		for range 20000 {
-			add(mean, 1./20000, weigh(t, m, &Step{IDs: []int{0, 1, 2}, Rand: r}))
-		}
-		wants(t, mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03, "%s: mean weights", distribution)
+		t.Run(distribution, func(t *testing.T) {
+			m, r := build(t, "rlw", values{"distribution": distribution}), rand.New(rand.NewPCG(1, 1))
+			mean := make([]float64, 3)
+			for range 20000 {
+				add(mean, 1./20000, weigh(t, m, &Step{IDs: []int{0, 1, 2}, Rand: r}))
+			}
+			wants(t, mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03, "%s: mean weights", distribution)
+		})
 	}
 }
 

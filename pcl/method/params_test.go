@@ -51,11 +51,13 @@ func TestValuesOutOfRange(t *testing.T) {
 		"emgd-gs": {{"tau": "auto"}}, "cr-mogm": {{"method": "cr-mogm"}, {"method": "nothing"}, {"method": "graddrop"}},
 		"gdumb": {{"min_lr": 1}}, "mdmtr": {{"task_margin": 3.14}},
 	} {
-		for _, p := range list {
-			if _, err := New(name, p); err == nil {
-				t.Errorf("%s %v: no error", name, p)
+		t.Run(name, func(t *testing.T) {
+			for _, p := range list {
+				if _, err := New(name, p); err == nil {
+					t.Errorf("%s %v: no error", name, p)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -105,17 +107,19 @@ func TestRescaleKeepsTheDirection(t *testing.T) {
 // TestRescaleLeavesZeroAlone: where d is 0 but for rounding, its length cannot be matched.
 func TestRescaleLeavesZeroAlone(t *testing.T) {
 	for _, name := range []string{"mgda", "emgd-gmc", "emgd-gs"} {
-		for _, kind := range []string{"strongly stationary", "weakly stationary", "opposites", "all zero"} {
-			for _, z := range zoo(kind) {
-				native := weigh(t, build(t, name, nil), z.step(1))
-				for _, mode := range []string{"mean", "match_avg"} {
-					w := weigh(t, build(t, name, map[string]any{"rescale": mode}), z.step(1))
-					if slices.Max(w) > 1.001*slices.Max(native) && len(w) > 1 {
-						t.Errorf("%s, %s: rescale=%s has weights %v, natively %v", name, z.name, mode, w, native)
+		t.Run(name, func(t *testing.T) {
+			for _, kind := range []string{"strongly stationary", "weakly stationary", "opposites", "all zero"} {
+				for _, z := range zoo(kind) {
+					native := weigh(t, build(t, name, nil), z.step(1))
+					for _, mode := range []string{"mean", "match_avg"} {
+						w := weigh(t, build(t, name, map[string]any{"rescale": mode}), z.step(1))
+						if slices.Max(w) > 1.001*slices.Max(native) && len(w) > 1 {
+							t.Errorf("%s, %s: rescale=%s has weights %v, natively %v", name, z.name, mode, w, native)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -84,9 +85,11 @@ func TestSAMGSRemembers(t *testing.T) {
 func TestGCondArbitrates(t *testing.T) {
 	turned := [][]float64{{-2, .1}, {1, 0}} // of (0, 1) and (1, 0)
 	for stability, want := range map[float64][]float64{.8: {1, 3}, 0: {1 + 2/4.01, 1}} {
-		m := build(t, "gcond", values{"stability": stability})
-		weigh(t, m, sample{rows: [][]float64{{0, 1}, {1, 0}}}.step(1))
-		wants(t, weigh(t, m, sample{rows: turned}.step(1)), want, 1e-9, "stability %g", stability)
+		t.Run(fmt.Sprint(stability), func(t *testing.T) {
+			m := build(t, "gcond", values{"stability": stability})
+			weigh(t, m, sample{rows: [][]float64{{0, 1}, {1, 0}}}.step(1))
+			wants(t, weigh(t, m, sample{rows: turned}.step(1)), want, 1e-9, "stability %g", stability)
+		})
 	}
 	m, first, second := build(t, "gcond", nil), []float64{1 + 22./18, 1}, []float64{1, 1 + 22./38}
 	for i, want := range [][]float64{first, first, first, second, first} {

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -90,13 +91,15 @@ func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 // weights.
 func TestFollowersOfMGDA(t *testing.T) {
 	for name, p := range map[string]values{"modo": {"gamma": .01, "rho": 0}, "moco": {"gamma": .01, "gamma_decay": 0}} {
-		for _, rows := range [][][]float64{base, pair, three} {
-			m, s, w := build(t, name, p), sample{rows: rows}.step(1), []float64(nil)
-			for range 5000 {
-				w = weigh(t, m, s)
+		t.Run(name, func(t *testing.T) {
+			for _, rows := range [][][]float64{base, pair, three} {
+				m, s, w := build(t, name, p), sample{rows: rows}.step(1), []float64(nil)
+				for range 5000 {
+					w = weigh(t, m, s)
+				}
+				wants(t, w, weigh(t, build(t, "mgda", nil), s), 1e-6, "%s on", name)
 			}
-			wants(t, w, weigh(t, build(t, "mgda", nil), s), 1e-6, "%s on", name)
-		}
+		})
 	}
 }
 
@@ -104,27 +107,29 @@ func TestFollowersOfMGDA(t *testing.T) {
 // their proportions; a step of size 0 shows the shares.
 func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 	for _, name := range []string{"modo", "moco"} {
-		m := stateful(t, build(t, name, values{"gamma": 0}))
-		share := func(id int, x float64) {
-			if modo, ok := m.Method.(*MoDo); ok {
-				modo.memo[id] = share(x)
-			} else {
-				m.Method.(*MoCo).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+		t.Run(name, func(t *testing.T) {
+			m := stateful(t, build(t, name, values{"gamma": 0}))
+			share := func(id int, x float64) {
+				if modo, ok := m.Method.(*MoDo); ok {
+					modo.memo[id] = share(x)
+				} else {
+					m.Method.(*MoCo).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+				}
 			}
-		}
-		share(0, .75)
-		share(1, .25)
-		wants(t, weigh(t, m, sample{rows: three}.step(1)), []float64{.5, 1. / 6, 1. / 3}, 1e-12, "%s, a stream joined", name)
-		m.End(1)
-		s := sample{rows: base}.step(1)
-		s.IDs = []int{0, 2}
-		wants(t, weigh(t, m, s), []float64{.6, .4}, 1e-12, "%s, a stream left", name)
-		share(0, 0)
-		s = sample{rows: base[:1]}.step(1)
-		s.IDs = []int{0}
-		if w := weigh(t, m, s); w[0] != 1 {
-			t.Errorf("%s, only a stream without share is left: %v", name, w)
-		}
+			share(0, .75)
+			share(1, .25)
+			wants(t, weigh(t, m, sample{rows: three}.step(1)), []float64{.5, 1. / 6, 1. / 3}, 1e-12, "%s, a stream joined", name)
+			m.End(1)
+			s := sample{rows: base}.step(1)
+			s.IDs = []int{0, 2}
+			wants(t, weigh(t, m, s), []float64{.6, .4}, 1e-12, "%s, a stream left", name)
+			share(0, 0)
+			s = sample{rows: base[:1]}.step(1)
+			s.IDs = []int{0}
+			if w := weigh(t, m, s); w[0] != 1 {
+				t.Errorf("%s, only a stream without share is left: %v", name, w)
+			}
+		})
 	}
 }
 
@@ -162,19 +167,21 @@ func TestDBMTLSteps(t *testing.T) {
 
 func TestExcessMTLSteps(t *testing.T) {
 	for _, scale := range []float64{1, 1e-12, 1e12} {
-		m := stateful(t, build(t, "excess-mtl", values{"lr": 1}))
-		rows := scaled([][]float64{{-4, 1, 1}, {6, 1, 1}}, scale)
-		act(t, m, sample{rows: rows}.step(1))
-		scaled(rows[:1], 2) // E/E(0) = 4/√5 and 1/√2
-		w, _ := act(t, m, sample{rows: rows}.step(1))
-		first := 1 / (1 + math.Exp(1/math.Sqrt2-4/math.Sqrt(5)))
-		wants(t, w, []float64{first, 1 - first}, 1e-6, "scale %g", scale)
-		m.End(1)
-		s := sample{rows: rows}.step(1)
-		s.IDs = []int{0, 9} // a new stream, with λ = ½ and the risk 1; the other's root is now 3
-		if w, _ := act(t, m, s); !near(w, []float64{1 / (1 + math.Exp(1-4./3)), 1 / (1 + math.Exp(4./3-1))}, 1e-6) {
-			t.Errorf("scale %g: a stream joined: %v", scale, w)
-		}
+		t.Run(fmt.Sprint(scale), func(t *testing.T) {
+			m := stateful(t, build(t, "excess-mtl", values{"lr": 1}))
+			rows := scaled([][]float64{{-4, 1, 1}, {6, 1, 1}}, scale)
+			act(t, m, sample{rows: rows}.step(1))
+			scaled(rows[:1], 2) // E/E(0) = 4/√5 and 1/√2
+			w, _ := act(t, m, sample{rows: rows}.step(1))
+			first := 1 / (1 + math.Exp(1/math.Sqrt2-4/math.Sqrt(5)))
+			wants(t, w, []float64{first, 1 - first}, 1e-6, "scale %g", scale)
+			m.End(1)
+			s := sample{rows: rows}.step(1)
+			s.IDs = []int{0, 9} // a new stream, with λ = ½ and the risk 1; the other's root is now 3
+			if w, _ := act(t, m, s); !near(w, []float64{1 / (1 + math.Exp(1-4./3)), 1 / (1 + math.Exp(4./3-1))}, 1e-6) {
+				t.Errorf("scale %g: a stream joined: %v", scale, w)
+			}
+		})
 	}
 }
 
@@ -256,22 +263,24 @@ func TestScalarGradients(t *testing.T) {
 		return total(l)/float64(len(l)) - total(l)/math.Sqrt(float64(len(l))*inner(l, l))
 	}
 	for name, f := range map[string]func([]float64) float64{"pbi": pbiLoss, "cosmos": cosmosLoss} {
-		r := rand.New(rand.NewPCG(2, 9))
-		for k := 2; k <= 8; k++ {
-			l, want := make([]float64, k), make([]float64, k)
-			for i := range l {
-				l[i] = .1 + 3*r.Float64()
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(2, 9))
+			for k := 2; k <= 8; k++ {
+				l, want := make([]float64, k), make([]float64, k)
+				for i := range l {
+					l[i] = .1 + 3*r.Float64()
+				}
+				for i := range l {
+					const h = 1e-6
+					up, down := slices.Clone(l), slices.Clone(l)
+					up[i] += h
+					down[i] -= h
+					want[i] = (f(up) - f(down)) / (2 * h)
+				}
+				wants(t, weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)), want, 1e-7,
+					"%s at", name)
 			}
-			for i := range l {
-				const h = 1e-6
-				up, down := slices.Clone(l), slices.Clone(l)
-				up[i] += h
-				down[i] -= h
-				want[i] = (f(up) - f(down)) / (2 * h)
-			}
-			wants(t, weigh(t, build(t, name, nil), sample{rows: gaussian(r, k, 3), losses: l}.step(1)), want, 1e-7,
-				"%s at", name)
-		}
+		})
 	}
 }
 
@@ -290,10 +299,12 @@ func TestToSimplex(t *testing.T) {
 // TestRowsOfAnotherLength: a state with a value of every parameter fits no other network.
 func TestRowsOfAnotherLength(t *testing.T) {
 	for _, name := range []string{"moco", "db-mtl", "excess-mtl"} {
-		m := build(t, name, nil)
-		weigh(t, m, sample{rows: base, losses: []float64{1, 1}}.step(1))
-		if _, err := try(m, sample{rows: pair, losses: []float64{1, 1}}.step(1)); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			m := build(t, name, nil)
+			weigh(t, m, sample{rows: base, losses: []float64{1, 1}}.step(1))
+			if _, err := try(m, sample{rows: pair, losses: []float64{1, 1}}.step(1)); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

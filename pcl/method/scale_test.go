@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -49,39 +50,41 @@ var scaleFree = []string{
 func TestAnyScale(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 7))
 	for _, name := range scaleFree {
-		for k := 1; k <= 6; k++ {
-			s := sample{rows: gaussian(r, k, k+2), losses: []float64{1, 2, 3, 4, 5, 6}[:k]}
-			want := weigh(t, build(t, name, nil), s.step(1))
-			compare := func(what string, step *Step) {
-				t.Helper()
-				w := make([]float64, k)
-				out, err := build(t, name, nil).Weights(step, w)
-				if err != nil {
-					t.Errorf("%s, %s: %v", name, what, err)
-					return
+		t.Run(name, func(t *testing.T) {
+			for k := 1; k <= 6; k++ {
+				s := sample{rows: gaussian(r, k, k+2), losses: []float64{1, 2, 3, 4, 5, 6}[:k]}
+				want := weigh(t, build(t, name, nil), s.step(1))
+				compare := func(what string, step *Step) {
+					t.Helper()
+					w := make([]float64, k)
+					out, err := build(t, name, nil).Weights(step, w)
+					if err != nil {
+						t.Errorf("%s, %s: %v", name, what, err)
+						return
+					}
+					if len(out.Dropped) > 0 || out.Certificate != nil && out.Certificate.Status != emgd.Optimal {
+						t.Errorf("%s, %s: dropped %v, certificate %v", name, what, out.Dropped, out.Certificate)
+					}
+					factor := 1 / slices.Max(w)
+					for i := range w {
+						w[i] *= factor * slices.Max(want)
+					}
+					wants(t, w, want, 1e-9, "%s, %s: weights ∝", name, what)
 				}
-				if len(out.Dropped) > 0 || out.Certificate != nil && out.Certificate.Status != emgd.Optimal {
-					t.Errorf("%s, %s: dropped %v, certificate %v", name, what, out.Dropped, out.Certificate)
+				for _, e := range []int{-960, -600, -450, 450, 600, 960} {
+					compare(fmt.Sprintf("gradients × 2^%d", e), magnified(t, s, e))
 				}
-				factor := 1 / slices.Max(w)
-				for i := range w {
-					w[i] *= factor * slices.Max(want)
+				for _, e := range []int{-1000, -900, 900, 1000} {
+					step := s.step(1)
+					step.Rows = nil
+					for i := range step.Gram {
+						step.Gram[i] = math.Ldexp(step.Gram[i], e)
+					}
+					p, err := emgd.NewProblem(step.Gram)
+					compare(fmt.Sprintf("Gram matrix × 2^%d", e), through(t, step, p, err))
 				}
-				wants(t, w, want, 1e-9, "%s, %s: weights ∝", name, what)
 			}
-			for _, e := range []int{-960, -600, -450, 450, 600, 960} {
-				compare(fmt.Sprintf("gradients × 2^%d", e), magnified(t, s, e))
-			}
-			for _, e := range []int{-1000, -900, 900, 1000} {
-				step := s.step(1)
-				step.Rows = nil
-				for i := range step.Gram {
-					step.Gram[i] = math.Ldexp(step.Gram[i], e)
-				}
-				p, err := emgd.NewProblem(step.Gram)
-				compare(fmt.Sprintf("Gram matrix × 2^%d", e), through(t, step, p, err))
-			}
-		}
+		})
 	}
 }
 
@@ -90,11 +93,13 @@ func TestAnyScale(t *testing.T) {
 func TestSmallestGradients(t *testing.T) {
 	s := sample{rows: [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, 2, -1}}, losses: []float64{1, 2, .5}}
 	for _, name := range scaleFree {
-		if name == "nash-mtl" || name == "fairgrad" {
-			continue
-		}
-		want, got := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), magnified(t, s, -1074))
-		wants(t, got, want, 1e-9, "%s", name)
+		t.Run(name, func(t *testing.T) {
+			if name == "nash-mtl" || name == "fairgrad" {
+				return
+			}
+			want, got := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), magnified(t, s, -1074))
+			wants(t, got, want, 1e-9, "%s", name)
+		})
 	}
 }
 
@@ -102,17 +107,19 @@ func TestSmallestGradients(t *testing.T) {
 func TestLengthAtAnyScale(t *testing.T) {
 	s := sample{rows: [][]float64{{3, 4}, {4, 3}}, losses: []float64{1, 1}}
 	for _, e := range []int{-900, 0, 900} {
-		step := magnified(t, s, e)
-		for name, params := range map[string]map[string]any{"nash-mtl": nil, "mgda": {"norm": "l2"}} {
-			w := weigh(t, build(t, name, params), step)
-			at := weigh(t, build(t, name, params), s.step(1))
-			wants(t, []float64{math.Ldexp(w[0], e), math.Ldexp(w[1], e)}, at, 1e-12, "%s at 2^%d", name, e)
-		}
-		m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
-		weigh(t, m, step)
-		if got := m.(*EMGDGMC).factors.Norms[s.step(1).IDs[0]]; got != math.Ldexp(5, e) {
-			t.Errorf("2^%d: the mean norm is %g, want %g", e, got, math.Ldexp(5, e))
-		}
+		t.Run(fmt.Sprint(e), func(t *testing.T) {
+			step := magnified(t, s, e)
+			for name, params := range map[string]map[string]any{"nash-mtl": nil, "mgda": {"norm": "l2"}} {
+				w := weigh(t, build(t, name, params), step)
+				at := weigh(t, build(t, name, params), s.step(1))
+				wants(t, []float64{math.Ldexp(w[0], e), math.Ldexp(w[1], e)}, at, 1e-12, "%s at 2^%d", name, e)
+			}
+			m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
+			weigh(t, m, step)
+			if got := m.(*EMGDGMC).factors.Norms[s.step(1).IDs[0]]; got != math.Ldexp(5, e) {
+				t.Errorf("2^%d: the mean norm is %g, want %g", e, got, math.Ldexp(5, e))
+			}
+		})
 	}
 	// GradNorm moves its weights by the lengths; next to 1e270 they go to their least value.
 	m := build(t, "gradnorm", nil)
@@ -130,7 +137,7 @@ func TestPCDRemembersLengths(t *testing.T) {
 	weigh(t, m, magnified(t, s, -900))
 	state, err := m.MarshalState()
 	if err != nil || !strings.Contains(string(state), `"exponent":-`) {
-		t.Fatalf("%s (%v), want an exponent in it", state, err)
+		t.Fatalf("%s (%v), want an exponent in it", state, expect.Text(err))
 	}
 	back := stateful(t, build(t, "pcd", nil))
 	must.Do(t, back.UnmarshalState(state))
@@ -145,8 +152,12 @@ func TestFarApart(t *testing.T) {
 	s := sample{rows: [][]float64{{1e-200, 0}, {-1e100, 1e100}}, losses: []float64{1, 1}}
 	w := make([]float64, 2)
 	out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(magnified(t, s, 0), []float64{1, 0}, w)
-	if err != nil || out.Certificate.Status != emgd.Optimal ||
-		!near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12) {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case out.Certificate.Status != emgd.Optimal:
+		t.Errorf("out.Certificate.Status is %v; want %v", out.Certificate.Status, emgd.Optimal)
+	case !near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12):
 		t.Errorf("weights %v, %v (%v)", w, out.Certificate, err)
 	}
 }
@@ -154,16 +165,18 @@ func TestFarApart(t *testing.T) {
 // TestFloat32Memory: methods that remember gradients refuse those that float32 cannot hold.
 func TestFloat32Memory(t *testing.T) {
 	for _, name := range []string{"moco", "db-mtl", "excess-mtl", "sam-gs", "gcond"} {
-		for _, e := range []int{-900, -200, 140, 900} {
-			s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
-			if _, err := try(build(t, name, nil), magnified(t, s, e)); err == nil {
-				t.Errorf("%s at 2^%d: error %v", name, e, err)
+		t.Run(name, func(t *testing.T) {
+			for _, e := range []int{-900, -200, 140, 900} {
+				s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
+				if _, err := try(build(t, name, nil), magnified(t, s, e)); err == nil {
+					t.Errorf("%s at 2^%d: error %v", name, e, expect.Text(err))
+				}
 			}
-		}
-		s := sample{rows: [][]float64{{3, 1e39}, {-4, 3}}, losses: []float64{1, 1}}
-		if _, err := try(build(t, name, nil), s.step(1)); err == nil {
-			t.Errorf("%s with one entry beyond: error %v", name, err)
-		}
+			s := sample{rows: [][]float64{{3, 1e39}, {-4, 3}}, losses: []float64{1, 1}}
+			if _, err := try(build(t, name, nil), s.step(1)); err == nil {
+				t.Errorf("%s with one entry beyond: error %v", name, expect.Text(err))
+			}
+		})
 	}
 }
 
@@ -205,9 +218,11 @@ func TestBargainsOutOfRange(t *testing.T) {
 		{"fairgrad", values{"alpha": 10.}, 500, true},
 		{"fairgrad", values{"alpha": .1}, 900, true}, {"nash-mtl", nil, 900, true}, {"nash-mtl", nil, -900, true},
 	} {
-		w, err := try(build(t, c.name, c.p), magnified(t, s, c.e))
-		if c.ok != (err == nil) || c.ok && slices.Min(w) <= 0 {
-			t.Errorf("%s %v at 2^%d: %v, %v", c.name, c.p, c.e, w, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			w, err := try(build(t, c.name, c.p), magnified(t, s, c.e))
+			if c.ok != (err == nil) || c.ok && slices.Min(w) <= 0 {
+				t.Errorf("%s %v at 2^%d: %v, %v", c.name, c.p, c.e, w, expect.Text(err))
+			}
+		})
 	}
 }

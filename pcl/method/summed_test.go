@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -108,8 +109,13 @@ func TestSummed(t *testing.T) {
 				out := must.Get(c.Weights(in, w))(t)
 				ref := must.Get(plain.Weights(sum, own))(t)
 				if memory == 1 {
-					if out.Summed != nil || !slices.Equal(w, own) || !slices.Equal(out.Direction, ref.Direction) {
-						t.Fatalf("one memory row: %v and %v, want %v", w, out.Summed, own)
+					switch {
+					case out.Summed != nil:
+						t.Fatalf("one memory row: out.Summed is %v; want nil", out.Summed)
+					case !slices.Equal(w, own):
+						t.Fatalf("one memory row: w is %v; want %v", w, own)
+					case !slices.Equal(out.Direction, ref.Direction):
+						t.Fatalf("one memory row: out.Direction is %v; want %v", out.Direction, ref.Direction)
 					}
 					continue
 				}
@@ -130,9 +136,13 @@ func TestSummed(t *testing.T) {
 						t.Fatalf("%d memory rows: the rule sees the %s %v, want %v", memory, what, pair.got, pair.want)
 					}
 				}
-				if j := out.Summed; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) ||
-					!slices.Equal(j.Gram, got.Gram) {
-					t.Fatalf("Joined is %+v, the rule saw %+v", j, got)
+				switch j := out.Summed; {
+				case !slices.Equal(j.IDs, sum.IDs):
+					t.Fatalf("j.IDs is %v; want %v", j.IDs, sum.IDs)
+				case !slices.Equal(j.Losses, got.Losses):
+					t.Fatalf("j.Losses is %v; want %v", j.Losses, got.Losses)
+				case !slices.Equal(j.Gram, got.Gram):
+					t.Fatalf("j.Gram is %v; want %v", j.Gram, got.Gram)
 				}
 				if slices.ContainsFunc(got.Rows, func(row []float64) bool { return row != nil }) {
 					t.Fatal("it keeps the caller's rows")
@@ -228,15 +238,17 @@ func TestSummedRefuses(t *testing.T) {
 		"a negative sum":    func(s *Step) { s.Gram[1], s.Gram[3] = -2, -2 },
 		"a long projection": func(s *Step) { s.Gram[2], s.Gram[6] = 5, 5 },
 	} {
-		s := good.step(1)
-		spoil(s)
-		if _, err := try(joining(t, "emgd-gmc"), s); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			s := good.step(1)
+			spoil(s)
+			if _, err := try(joining(t, "emgd-gmc"), s); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	s := good.step(1)
 	s.Gram, s.Rows, s.Cross = s.Gram[:2], s.Rows[:1], nil
 	if w, err := try(joining(t, "avggrad"), s); err != nil || !slices.Equal(w, []float64{.5, .5, .5}) {
-		t.Errorf("fields that the rule does not read: %v (%v)", w, err)
+		t.Errorf("fields that the rule does not read: %v (%v)", w, expect.Text(err))
 	}
 }

@@ -124,9 +124,11 @@ func TestSchedule(t *testing.T) {
 	// After three steps next to nothing is added: directions 0.1·(1+2+3), −0.3·3+0.05·6,
 	// −0.7+0.7−0.7.
 	for i, want := range []float64{.5 - .06, -1 + .06, 2 + .07} {
-		if got := sixSteps(t, pcltest.Backend(t, backend.Go), o)[i]; math.Abs(got-want) > 1e-6 {
-			t.Errorf("entry %d is %g, want %g", i, got, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if got := sixSteps(t, pcltest.Backend(t, backend.Go), o)[i]; math.Abs(got-want) > 1e-6 {
+				t.Errorf("entry %d is %g, want %g", i, got, want)
+			}
+		})
 	}
 }
 
@@ -164,9 +166,11 @@ func TestBadSettings(t *testing.T) {
 		{Name: "sgd", LR: 1, Schedule: optim.Schedule{Warmup: -1}},
 		{Name: "adam", LR: 1, Beta2: 1},
 	} {
-		if _, err := c.New(); err == nil {
-			t.Errorf("%+v is not refused", c)
-		}
+		t.Run(c.Name, func(t *testing.T) {
+			if _, err := c.New(); err == nil {
+				t.Errorf("%+v is not refused", c)
+			}
+		})
 	}
 }
 
@@ -188,23 +192,29 @@ func TestBeyondFloat32(t *testing.T) {
 		return err
 	}
 	for _, name := range []string{"adam", "adamw", "sgd"} {
-		for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
-			if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
-				t.Errorf("%s: learning rate %g is not refused", name, lr)
+		t.Run(name, func(t *testing.T) {
+			for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
+				if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
+					t.Errorf("learning rate %g is not refused", lr)
+				}
 			}
-		}
+		})
 	}
 	for _, c := range []optim.Config{{Name: "adam"}, {Name: "adamw"}} {
-		for _, c.Epsilon = range []float64{1e-50, 1e-40, 1e39, math.NaN()} {
-			if err := refused(c); err == nil {
-				t.Errorf("%s: ε = %g is not refused", c.Name, c.Epsilon)
+		t.Run(c.Name, func(t *testing.T) {
+			for _, c.Epsilon = range []float64{1e-50, 1e-40, 1e39, math.NaN()} {
+				if err := refused(c); err == nil {
+					t.Errorf("ε = %g is not refused", c.Epsilon)
+				}
 			}
-		}
+		})
 	}
 	for _, c := range []optim.Config{{Name: "sgd"}, {Name: "adamw"}} {
-		if c.WeightDecay = 1e39; refused(c) == nil {
-			t.Errorf("%s: weight decay %g is not refused", c.Name, c.WeightDecay)
-		}
+		t.Run(c.Name, func(t *testing.T) {
+			if c.WeightDecay = 1e39; refused(c) == nil {
+				t.Errorf("weight decay %g is not refused", c.WeightDecay)
+			}
+		})
 	}
 }
 
@@ -237,8 +247,10 @@ func TestScheduleLeavesScalars(t *testing.T) {
 	o := optim.Scheduled{Optimizer: constant{scalars: []float32{8}},
 		Schedule: optim.Schedule{Kind: "step", Steps: 1, Factor: 0.5}}
 	for step, want := range []float32{8, 4, 2} {
-		if got := o.Scalars(step + 1)[0]; got != want {
-			t.Errorf("step %d has the step size %g, want %g", step+1, got, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if got := o.Scalars(step + 1)[0]; got != want {
+				t.Errorf("step %d has the step size %g, want %g", step+1, got, want)
+			}
+		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // level is a number or the word "high".
@@ -58,9 +60,11 @@ func TestOf(t *testing.T) {
 		4: `{"name":"mode","default":"one","choices":["one","two"],"doc":"a choice"}`,
 		6: `{"name":"every","default":1,"doc":"a whole number"}`,
 	} {
-		if got, err := json.Marshal(Of(all{})[i]); err != nil || string(got) != want {
-			t.Errorf("as JSON %s (%v), want %s", got, err, want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if got, err := json.Marshal(Of(all{})[i]); err != nil || string(got) != want {
+				t.Errorf("as JSON %s (%v), want %s", got, expect.Text(err), want)
+			}
+		})
 	}
 }
 
@@ -97,14 +101,16 @@ func TestMistakes(t *testing.T) {
 		}{},
 		"not a struct": 7,
 	} {
-		func() {
-			defer func() {
-				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), want) {
-					t.Errorf("recovered %v, want %q", r, want)
-				}
+		t.Run(want, func(t *testing.T) {
+			func() {
+				defer func() {
+					if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), want) {
+						t.Errorf("recovered %v, want %q", r, want)
+					}
+				}()
+				Of(declaration)
 			}()
-			Of(declaration)
-		}()
+		})
 	}
 }
 
@@ -123,7 +129,7 @@ func TestSet(t *testing.T) {
 		t.Run(fmt.Sprintf("%s=%v", c.name, c.value), func(t *testing.T) {
 			var d all
 			if err := Set(&d, map[string]any{c.name: c.value}); err != nil || Values(d)[c.name] != c.got {
-				t.Errorf("%v (%v), want %v", Values(d)[c.name], err, c.got)
+				t.Errorf("%v (%v), want %v", Values(d)[c.name], expect.Text(err), c.got)
 			}
 		})
 	}
@@ -144,9 +150,13 @@ func TestSet(t *testing.T) {
 			for _, write := range []func(any, map[string]any) error{Set, Decode} {
 				var d all
 				err := write(&d, map[string]any{c.name: c.value})
-				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) ||
-					!reflect.DeepEqual(d, all{}) {
+				switch {
+				case err == nil:
+					t.Error("no error")
+				case !strings.Contains(err.Error(), c.want), !strings.Contains(err.Error(), c.name):
 					t.Errorf("error %v, want %q; the struct is %+v", err, c.want, d)
+				case !reflect.DeepEqual(d, all{}):
+					t.Errorf("d is %+v; want %+v", d, all{})
 				}
 			}
 		})
@@ -158,25 +168,55 @@ func TestSet(t *testing.T) {
 func TestFill(t *testing.T) {
 	d := all{Pool: 4, Own: 9, state: []int{1}}
 	err := Set(&d, map[string]any{"alpha": "0", "tau": 2, "flag": true})
-	if err != nil || *d.Alpha != 0 || d.Tau != 2 || !d.Flag || d.Pool != 4 || d.Mode != "" {
-		t.Errorf("set %+v (%v)", d, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case *d.Alpha != 0:
+		t.Errorf("*d.Alpha is %g; want 0", *d.Alpha)
+	case d.Tau != 2:
+		t.Errorf("d.Tau is %g; want 2", d.Tau)
+	case !d.Flag:
+		t.Error("d.Flag is false")
+	case d.Pool != 4:
+		t.Errorf("d.Pool is %g; want 4", d.Pool)
+	case d.Mode != "":
+		t.Errorf("d.Mode is %q; want %q", d.Mode, "")
 	}
 	decoded := d
 	err = Decode(&decoded, map[string]any{"rate": 7})
-	if err != nil || decoded.Rate != 7 || decoded.Mode != "one" || *decoded.Alpha != 0 {
-		t.Errorf("decoded %+v (%v)", decoded, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case decoded.Rate != 7:
+		t.Errorf("decoded.Rate is %g; want 7", decoded.Rate)
+	case decoded.Mode != "one":
+		t.Errorf("decoded.Mode is %q; want %q", decoded.Mode, "one")
+	case *decoded.Alpha != 0:
+		t.Errorf("*decoded.Alpha is %g; want 0", *decoded.Alpha)
 	}
 	err = Fill(&d)
-	if err != nil || *d.Alpha != 0 || d.Pool != 4 || d.Mode != "one" || d.Rate != 2 || d.Every != 1 || d.Own != 9 ||
-		len(d.state) != 1 {
-		t.Errorf("filled %+v (%v)", d, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case *d.Alpha != 0:
+		t.Errorf("*d.Alpha is %g; want 0", *d.Alpha)
+	case d.Pool != 4:
+		t.Errorf("d.Pool is %g; want 4", d.Pool)
+	case d.Mode != "one":
+		t.Errorf("d.Mode is %q; want %q", d.Mode, "one")
+	case d.Rate != 2:
+		t.Errorf("d.Rate is %g; want 2", d.Rate)
+	case d.Every != 1:
+		t.Errorf("d.Every is %d; want 1", d.Every)
+	case d.Own != 9:
+		t.Errorf("d.Own is %d; want 9", d.Own)
+	case len(d.state) != 1:
+		t.Errorf("len(d.state) is %d; want 1", len(d.state))
 	}
 	for name, bad := range map[string]all{"alpha": {Alpha: new(-0.5)}, "pool": {Pool: 0.5}, "mode": {Mode: "three"},
 		"rate": {Rate: math.NaN()}, "tau": {Tau: -2}} {
 		t.Run(name, func(t *testing.T) {
-			if err := Fill(&bad); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%+v: error %v", bad, err)
-			}
+			expect.Refusal(t, fmt.Sprintf("%+v", bad), Fill(&bad), name)
 		})
 	}
 }
@@ -187,8 +227,11 @@ func TestBegin(t *testing.T) {
 		LR   float64 `param:"lr,required" default:"0.5"`
 		Mode string  `param:"mode" default:"one" choices:"one,two"`
 	}{}
-	if FillRequired(&d); d.LR != 0.5 || d.Mode != "" {
-		t.Errorf("begun as %+v", d)
+	switch FillRequired(&d); {
+	case d.LR != 0.5:
+		t.Errorf("d.LR is %g; want 0.5", d.LR)
+	case d.Mode != "":
+		t.Errorf("d.Mode is %q; want %q", d.Mode, "")
 	}
 }
 
@@ -216,7 +259,7 @@ func TestRanges(t *testing.T) {
 		t.Run(c.text, func(t *testing.T) {
 			i, err := parseInterval(c.text)
 			if err != nil || i.String() != c.says {
-				t.Errorf("it says %q (%v), want %q", i, err, c.says)
+				t.Errorf("it says %q (%v), want %q", i, expect.Text(err), c.says)
 			}
 			for _, x := range c.in {
 				if err := CheckRange(x, c.text); err != nil {

@@ -1,11 +1,13 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -80,7 +82,7 @@ func TestBalancedRows(t *testing.T) {
 	for range steps {
 		rows, err := replayer{r}.Replays(ctx)
 		if err != nil || len(rows) != 2 {
-			t.Fatalf("rows %v, %v", rows, err)
+			t.Fatalf("rows %v, %v", rows, expect.Text(err))
 		}
 		for _, row := range rows {
 			for _, i := range row.Indices {
@@ -89,8 +91,10 @@ func TestBalancedRows(t *testing.T) {
 		}
 	}
 	for id, n := range rare {
-		if share := float64(n) / steps / 4; math.Abs(share-.5) > .03 {
-			t.Errorf("row %d: %.2f of the places are of the rare class, want half", id, share)
-		}
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			if share := float64(n) / steps / 4; math.Abs(share-.5) > .03 {
+				t.Errorf("row %d: %.2f of the places are of the rare class, want half", id, share)
+			}
+		})
 	}
 }

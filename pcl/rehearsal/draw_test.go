@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,8 +17,11 @@ func TestEditPixels(t *testing.T) {
 	store.Put(store.Len(), memory.Item{Pixels: []float32{0.5, 0.5, 0.5, 0.5}})
 	moves := []float64{1, -10, math.NaN(), math.Inf(1)}
 	editPixels(store, 0, 0.25, func(p int) float64 { return moves[p] })
-	if it := store.Item(0); !slices.Equal(it.Pixels, []float32{0.75, 0, 0.5, 0.5}) || it.Edits != 1 {
-		t.Errorf("edited to %+v", it)
+	switch it := store.Item(0); {
+	case !slices.Equal(it.Pixels, []float32{0.75, 0, 0.5, 0.5}):
+		t.Errorf("it.Pixels is %v; want %v", it.Pixels, []float32{0.75, 0, 0.5, 0.5})
+	case it.Edits != 1:
+		t.Errorf("it.Edits is %d; want 1", it.Edits)
 	}
 	editPixels(store, 0, 0, func(p int) float64 { return moves[p] })
 	if it := store.Item(0); it.Edits != 1 {
@@ -38,9 +42,11 @@ func TestAnyOf(t *testing.T) {
 		}
 	}
 	for i, n := range seen {
-		if math.Abs(n-1200) > 120 { // 4.5 standard deviations
-			t.Errorf("%d was drawn %g times of about 1200", i+3, n)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if math.Abs(n-1200) > 120 { // 4.5 standard deviations
+				t.Errorf("%d was drawn %g times of about 1200", i+3, n)
+			}
+		})
 	}
 	if got := anyOf([]int{1}, 4, r); !slices.Equal(got, []int{1}) {
 		t.Errorf("drew %v of one", got)

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -24,10 +25,12 @@ func TestGSSScores(t *testing.T) {
 	l, _, first, opposite, orthogonal := opposed(t, GSS{})
 	part := must.Get(l.Gradient(Current, []memory.Item{first, first}))(t)
 	for want, it := range map[float64]memory.Item{2: first, 0: opposite, 1: orthogonal} {
-		got := must.Get(score(l, []memory.Item{it}, [][]float32{part}))(t)
-		if math.Abs(got-want) > 1e-7 {
-			t.Errorf("score %g, want %g", got, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			got := must.Get(score(l, []memory.Item{it}, [][]float32{part}))(t)
+			if math.Abs(got-want) > 1e-7 {
+				t.Errorf("score %g, want %g", got, want)
+			}
+		})
 	}
 	other := must.Get(l.Gradient(Current, []memory.Item{orthogonal}))(t)
 	if got := must.Get(score(l, []memory.Item{opposite}, [][]float32{part, other}))(t); math.Abs(got-1) > 1e-7 {
@@ -78,9 +81,13 @@ func TestGSSKeeps(t *testing.T) {
 		return n
 	}
 	keep(first, 6)
-	if l.store.Len() != 4 || l.store.Item(0).Score != gssFirst || l.gradients != 0 {
-		t.Errorf("%d samples with score %g after %d gradients; want 4, %g, 0", l.store.Len(), l.store.Item(0).Score,
-			l.gradients, gssFirst)
+	switch {
+	case l.store.Len() != 4:
+		t.Errorf("l.store.Len() is %d; want 4", l.store.Len())
+	case l.store.Item(0).Score != gssFirst:
+		t.Errorf("l.store.Item(0).Score is %g; want %g", l.store.Item(0).Score, gssFirst)
+	case l.gradients != 0:
+		t.Errorf("l.gradients is %d; want 0", l.gradients)
 	}
 	keep(first, 8)
 	keep(orthogonal, 8)

@@ -86,7 +86,12 @@ func TestTeacherWithAnyTaskLoss(t *testing.T) {
 	for _, other := range []Part{&ERACE{}, &AngularMargin{}} {
 		for _, parts := range [][]Part{{&LwF{}, other}, {other, &LwF{}}} {
 			o := objective{must.Get(New(parts...))(t)}
-			if l := o.Loss(3); l.Teacher != 1 || l.Temperature != 2 || !l.Own && !l.Cosine || o.Loss(memoryRow).Teacher != 0 {
+			switch l := o.Loss(3); {
+			case l.Teacher != 1:
+				t.Errorf("%T: l.Teacher is %g; want 1", other, l.Teacher)
+			case l.Temperature != 2:
+				t.Errorf("%T: l.Temperature is %g; want 2", other, l.Temperature)
+			case !l.Own && !l.Cosine, o.Loss(memoryRow).Teacher != 0:
 				t.Errorf("%T: the tasks' loss is %+v, the memory's %+v", other, l, o.Loss(memoryRow))
 			}
 		}
@@ -115,8 +120,13 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	given := &Distill{Rows: "apart"}
-	if r := must.Get(New(given))(t); !r.Separate || given.Alpha == nil || *given.Alpha != 0.3 {
-		t.Errorf("made %+v of %+v", r, given)
+	switch r := must.Get(New(given))(t); {
+	case !r.Separate:
+		t.Error("r.Separate is false")
+	case given.Alpha == nil:
+		t.Error("given.Alpha is nil")
+	case *given.Alpha != 0.3:
+		t.Errorf("*given.Alpha is %g; want 0.3", *given.Alpha)
 	}
 }
 
@@ -127,9 +137,21 @@ func TestEveryPart(t *testing.T) {
 	for _, name := range slices.DeleteFunc(Names(), func(name string) bool { return name == "choosing" }) {
 		part := must.Get(Find(name))(t)
 		i, defaults := Describe(part), map[string]any{}
-		if i.Name != name || i.Title == "" || i.Does == "" || i.Source == "" || i.Cost == "" || i.State == "" ||
-			len(i.Axes) == 0 {
-			t.Errorf("%T is described as %+v", part, i)
+		switch {
+		case i.Name != name:
+			t.Errorf("i.Name is %q; want %q", i.Name, name)
+		case i.Title == "":
+			t.Error("i.Title is empty")
+		case i.Does == "":
+			t.Error("i.Does is empty")
+		case i.Source == "":
+			t.Error("i.Source is empty")
+		case i.Cost == "":
+			t.Error("i.Cost is empty")
+		case i.State == "":
+			t.Error("i.State is empty")
+		case len(i.Axes) == 0:
+			t.Error("len(i.Axes) is 0")
 		}
 		for _, f := range params.Of(part) {
 			defaults[f.Name] = f.Default
@@ -196,7 +218,14 @@ func (*mine) Join(r *Rehearsal) error {
 }
 
 func TestOwnJoinComesFirst(t *testing.T) {
-	if r, err := New(&mine{}); err != nil || r.Pool != 7 || r.Logits || Describe(&mine{}).Name != "mine" {
+	switch r, err := New(&mine{}); {
+	case err != nil:
+		t.Error(err)
+	case r.Pool != 7:
+		t.Errorf("r.Pool is %d; want 7", r.Pool)
+	case r.Logits:
+		t.Error("r.Logits is true")
+	case Describe(&mine{}).Name != "mine":
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -26,9 +27,11 @@ func TestNearestMeans(t *testing.T) {
 	must.Do(t, m.Prepare(l))
 	half := math.Sqrt(.5)
 	for class, want := range map[int][2]float64{0: {1, 0}, 1: {half, half}, 2: {0, 0}} {
-		if got := m.means[class]; len(m.means) != 3 || math.Hypot(got[0]-want[0], got[1]-want[1]) > 1e-12 {
-			t.Errorf("class %d of %d has the mean %v, want %v", class, len(m.means), got, want)
-		}
+		t.Run(fmt.Sprint(class), func(t *testing.T) {
+			if got := m.means[class]; len(m.means) != 3 || math.Hypot(got[0]-want[0], got[1]-want[1]) > 1e-12 {
+				t.Errorf("class %d of %d has the mean %v, want %v", class, len(m.means), got, want)
+			}
+		})
 	}
 }
 
@@ -57,14 +60,16 @@ func TestBetweenTasks(t *testing.T) {
 // between tasks decide none, also where no task has samples of all of its classes.
 func TestNeverWithinTasks(t *testing.T) {
 	for _, oneTask := range []bool{false, true} {
-		l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}
-		l.oneTask = oneTask
-		l.store.Put(l.store.Len(), memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
-		l.store.Put(l.store.Len(), memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
-		must.Do(t, m.Prepare(l))
-		if got := m.Score([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
-			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
-		}
+		t.Run(fmt.Sprint(oneTask), func(t *testing.T) {
+			l, m := newSmallModel(t, 4, 2, memory.Config{Policy: "per_class", Budget: 6}), &nearestMean{between: true}
+			l.oneTask = oneTask
+			l.store.Put(l.store.Len(), memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
+			l.store.Put(l.store.Len(), memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
+			must.Do(t, m.Prepare(l))
+			if got := m.Score([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
+				t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
+			}
+		})
 	}
 }
 

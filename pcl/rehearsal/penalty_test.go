@@ -2,10 +2,12 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -57,7 +59,7 @@ func near(a []float64, b ...float64) bool {
 func TestEWCByHand(t *testing.T) {
 	e := penaltyOf(t, &EWC{Lambda: new(10.0), Decay: new(0.5)}).(*ewc)
 	if _, g, err := e.Penalise(penaltyContext{theta: []float32{1, 2}}); g != nil || err != nil {
-		t.Fatalf("before a task has ended: %v, %v", g, err)
+		t.Fatalf("before a task has ended: %v, %v", g, expect.Text(err))
 	}
 	consolidate := func(theta []float32, rows ...[]float32) {
 		must.Do(t, e.Consolidate(penaltyContext{theta: theta}, 1, gradientsAs(rows...)))
@@ -72,9 +74,13 @@ func TestEWCByHand(t *testing.T) {
 		t.Errorf("after two tasks F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
 	value, g, err := e.Penalise(penaltyContext{theta: []float32{2, 0}})
-	if want := 0.5 * 10 * (6.5*4 + 8*1); err != nil || math.Abs(value-want) > 1e-9 ||
-		!slices.Equal(g, []float32{130, -80}) {
-		t.Errorf("penalty %g with gradient %v, %v; want %g and 130, −80", value, g, err, want)
+	switch want := 0.5 * 10 * (6.5*4 + 8*1); {
+	case err != nil:
+		t.Error(err)
+	case math.Abs(value-want) > 1e-9:
+		t.Errorf("math.Abs(value-want) is %g; want at most 1e-9", math.Abs(value-want))
+	case !slices.Equal(g, []float32{130, -80}):
+		t.Errorf("g is %v; want %v", g, []float32{130, -80})
 	}
 }
 
@@ -84,11 +90,13 @@ func TestEWCGroups(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, -1}, {-3, 1}, {5, 5}}
 	for group, want := range map[float64][2]float64{1: {39.0 / 4, 27.0 / 4}, 2: {(9.0 + 4) / 4, (1.0 + 36) / 4},
 		8: {25.0 / 4, 25.0 / 4}} {
-		e := penaltyOf(t, &EWC{Group: group}).(*ewc)
-		must.Do(t, e.Consolidate(penaltyContext{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
-		if !near(e.Stiffness, want[:]...) {
-			t.Errorf("groups of %g: F = %v, want %v", group, e.Stiffness, want)
-		}
+		t.Run(fmt.Sprint(group), func(t *testing.T) {
+			e := penaltyOf(t, &EWC{Group: group}).(*ewc)
+			must.Do(t, e.Consolidate(penaltyContext{theta: make([]float32, 2)}, 1, gradientsAs(rows...)))
+			if !near(e.Stiffness, want[:]...) {
+				t.Errorf("groups of %g: F = %v, want %v", group, e.Stiffness, want)
+			}
+		})
 	}
 }
 
@@ -127,12 +135,22 @@ func TestSIByHand(t *testing.T) {
 		t.Errorf("before an end: gradient %v, sums %v", g, s.Path)
 	}
 	must.Do(t, s.Consolidate(penaltyContext{theta: []float32{-2, 1}}, 1, nil))
-	if !near(s.Stiffness, 3/(4+0.5), 0) || !slices.Equal(s.Anchor, []float32{-2, 1}) || !near(s.Path, 0, 0) {
-		t.Errorf("after an end Ω = %v, θ* = %v, sums %v", s.Stiffness, s.Anchor, s.Path)
+	switch {
+	case !near(s.Stiffness, 3/(4+0.5), 0):
+		t.Error("near(s.Stiffness, 3/(4+0.5), 0) is false")
+	case !slices.Equal(s.Anchor, []float32{-2, 1}):
+		t.Errorf("s.Anchor is %v; want %v", s.Anchor, []float32{-2, 1})
+	case !near(s.Path, 0, 0):
+		t.Error("near(s.Path, 0, 0) is false")
 	}
 	value, g := step([]float32{-1, 5}, []float32{-1, 5}, []float32{0, 0})
-	if want := 3 * 3 / 4.5; math.Abs(value-want) > 1e-9 || math.Abs(float64(g[0])-2*want) > 1e-6 || g[1] != 0 {
-		t.Errorf("penalty %g with gradient %v, want %g and %g, 0", value, g, want, 2*want)
+	switch want := 3 * 3 / 4.5; {
+	case math.Abs(value-want) > 1e-9:
+		t.Errorf("math.Abs(value-want) is %g; want at most 1e-9", math.Abs(value-want))
+	case math.Abs(float64(g[0])-2*want) > 1e-6:
+		t.Errorf("math.Abs(float64(g[0])-2*want) is %g; want at most 1e-6", math.Abs(float64(g[0])-2*want))
+	case g[1] != 0:
+		t.Errorf("g[1] is %g; want 0", g[1])
 	}
 }
 
@@ -183,9 +201,15 @@ func TestPenaltyState(t *testing.T) {
 			va, ga, _ := a.Penalise(far)
 			vb, gb, _ := b.Penalise(far)
 			again, _ := b.(stateful).MarshalState()
-			if other, _ := a.(stateful).MarshalState(); va != vb || !slices.Equal(ga, gb) || string(again) != string(other) ||
-				(ga == nil) != (ends == 0) {
-				t.Errorf("%s after %d ends: penalties %g and %g, gradients %v and %v", Describe(part).Name, ends, va, vb, ga, gb)
+			switch other, _ := a.(stateful).MarshalState(); {
+			case va != vb:
+				t.Errorf("%s after %d ends: va is %g; want %g", Describe(part).Name, ends, va, vb)
+			case !slices.Equal(ga, gb):
+				t.Errorf("%s after %d ends: ga is %v; want %v", Describe(part).Name, ends, ga, gb)
+			case string(again) != string(other):
+				t.Errorf("%s after %d ends: string(again) is %q; want %q", Describe(part).Name, ends, string(again), string(other))
+			case (ga == nil) != (ends == 0):
+				t.Errorf("%s after %d ends: (ga == nil) is %t; want %t", Describe(part).Name, ends, (ga == nil), (ends == 0))
 			}
 		}
 		for _, bad := range []string{
@@ -195,7 +219,7 @@ func TestPenaltyState(t *testing.T) {
 		} {
 			p := penaltyOf(t, part)
 			if err := p.(stateful).UnmarshalState(json.RawMessage(bad)); err == nil {
-				t.Errorf("%s took up %s: %v", Describe(part).Name, bad, err)
+				t.Errorf("%s took up %s: %v", Describe(part).Name, bad, expect.Text(err))
 			}
 			if _, g, _ := p.Penalise(penaltyContext{theta: []float32{1}}); g != nil {
 				t.Errorf("%s: a state that was refused left something", Describe(part).Name)

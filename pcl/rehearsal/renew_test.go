@@ -18,16 +18,18 @@ func TestExtended(t *testing.T) {
 		{"none is positive", []float32{2, -1}, []float32{7, 8, -1, -3}, []float32{2, -1, -1, -3}, 1},
 		{"the right class is not", []float32{2, -1}, []float32{7, 8, 4, -3}, []float32{2, -1, 0, 0}, 1},
 	} {
-		old, now := slices.Clone(c.old), slices.Clone(c.now)
-		got := extended(old, now, c.right, .5)
-		for i := range got {
-			got[i] += 0 // −0 is 0
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		if !slices.Equal(old, c.old) || !slices.Equal(now, c.now) {
-			t.Errorf("%s: it changed what it was given", c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			old, now := slices.Clone(c.old), slices.Clone(c.now)
+			got := extended(old, now, c.right, .5)
+			for i := range got {
+				got[i] += 0 // −0 is 0
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+			if !slices.Equal(old, c.old) || !slices.Equal(now, c.now) {
+				t.Error("it changed what it was given")
+			}
+		})
 	}
 }

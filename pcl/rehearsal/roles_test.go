@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -57,8 +58,11 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 					t.Errorf("%+v: row %d replays %v, want %v or a batch", c.part, row.ID, row.Indices, chosen)
 				}
 			}
-			if !slices.Equal(ids, c.ids) || shared != c.shared {
-				t.Errorf("%+v: rows %v, of which %d have the chosen samples; want %v and %d", c.part, ids, shared, c.ids, c.shared)
+			switch {
+			case !slices.Equal(ids, c.ids):
+				t.Errorf("%+v: ids is %v; want %v", c.part, ids, c.ids)
+			case shared != c.shared:
+				t.Errorf("%+v: shared is %d; want %d", c.part, shared, c.shared)
 			}
 		}
 	}
@@ -69,15 +73,19 @@ func TestLossesOfRows(t *testing.T) {
 	r := must.Get(New(&Distill{}))(t)
 	o := objective{r}
 	for id, want := range map[int]Loss{1: {}, 9: {}, memoryRow: {Scale: 0.5}, stored: {StoredLogits: true, Scale: 0.3}} {
-		if got := o.Loss(id); got != want {
-			t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
-		}
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			if got := o.Loss(id); got != want {
+				t.Errorf("row %d has the loss %+v, want %+v", id, got, want)
+			}
+		})
 	}
 	r = must.Get(New(&Distill{Draws: "one"}, &PerTask{}))(t)
 	for _, id := range []int{memoryRow, -1, -7} {
-		if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
-			t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
-		}
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			if got, want := (objective{r}).Loss(id), (Loss{Scale: 0.5, Distill: 0.3}); got != want {
+				t.Errorf("row %d of a finished task has the loss %+v, want %+v", id, got, want)
+			}
+		})
 	}
 	plain := must.Get(New())(t)
 	if roles := plain.Roles(); roles != (Roles{}) {
@@ -149,11 +157,26 @@ func TestCurateByRank(t *testing.T) {
 func TestAngularRows(t *testing.T) {
 	r := must.Get(New(&AngularMargin{Distill: 2, LegacyNorm: true}))(t)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
-	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || !scores.StoredLogits || scores.Scale != 2 ||
-		scores.ClassMargin != 0 || tasks != (objective{r}).Loss(memoryRow) {
+	switch {
+	case !r.Logits:
+		t.Error("r.Logits is false")
+	case !tasks.Frobenius:
+		t.Error("tasks.Frobenius is false")
+	case tasks.ClassMargin != .01:
+		t.Errorf("tasks.ClassMargin is %g; want .01", tasks.ClassMargin)
+	case !scores.StoredLogits:
+		t.Error("scores.StoredLogits is false")
+	case scores.Scale != 2:
+		t.Errorf("scores.Scale is %g; want 2", scores.Scale)
+	case scores.ClassMargin != 0:
+		t.Errorf("scores.ClassMargin is %g; want 0", scores.ClassMargin)
+	case tasks != (objective{r}).Loss(memoryRow):
 		t.Errorf("losses %+v and %+v", tasks, scores)
 	}
-	if r = must.Get(New(&AngularMargin{}))(t); r.Logits || len(r.Rows) != 1 {
-		t.Errorf("without distillation: %+v", r)
+	switch r = must.Get(New(&AngularMargin{}))(t); {
+	case r.Logits:
+		t.Error("without distillation: r.Logits is true")
+	case len(r.Rows) != 1:
+		t.Errorf("without distillation: len(r.Rows) is %d; want 1", len(r.Rows))
 	}
 }

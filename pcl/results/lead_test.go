@@ -20,14 +20,28 @@ func TestLeadPairsRunsBySeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(lead.Mean-4.0/3) > 1e-12 || lead.Higher != 2 || lead.N != 3 || lead.Min != -2 || lead.Max != 5 {
-		t.Errorf("differences are 1, -2, 5; got %+v", lead)
+	switch {
+	case math.Abs(lead.Mean-4.0/3) > 1e-12:
+		t.Errorf("math.Abs(lead.Mean-4.0/3) is %g; want at most 1e-12", math.Abs(lead.Mean-4.0/3))
+	case lead.Higher != 2:
+		t.Errorf("lead.Higher is %d; want 2", lead.Higher)
+	case lead.N != 3:
+		t.Errorf("lead.N is %d; want 3", lead.N)
+	case lead.Min != -2:
+		t.Errorf("lead.Min is %g; want -2", lead.Min)
+	case lead.Max != 5:
+		t.Errorf("lead.Max is %g; want 5", lead.Max)
 	}
 	if got, want := lead.String(), "+1.3, higher in 2 of 3 runs"; got != want {
 		t.Errorf("it reads %q, not %q", got, want)
 	}
-	if back, err := LeadOf(b, a, Forgetting); err != nil || back.Moment.Mean != lead.Mean || back.Higher != 2 {
-		t.Errorf("F = −A of b leads a's as A of a leads b's: %v, %v", back, err)
+	switch back, err := LeadOf(b, a, Forgetting); {
+	case err != nil:
+		t.Errorf("F = −A of b leads a's as A of a leads b's: %v", err)
+	case back.Moment.Mean != lead.Mean:
+		t.Errorf("F = −A of b leads a's as A of a leads b's: back.Moment.Mean is %g; want %g", back.Moment.Mean, lead.Mean)
+	case back.Higher != 2:
+		t.Errorf("F = −A of b leads a's as A of a leads b's: back.Higher is %d; want 2", back.Higher)
 	}
 }
 
@@ -45,9 +59,11 @@ func TestLeadRefusesWhatHasNoPartner(t *testing.T) {
 		"twice there":      {runsOf(1, 2), twice},
 		"twice here":       {twice, runsOf(1, 2)},
 	} {
-		if _, err := LeadOf(c.a, c.b, Accuracy); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := LeadOf(c.a, c.b, Accuracy); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
 

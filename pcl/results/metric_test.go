@@ -11,7 +11,12 @@ func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for i, m := range Metrics {
 		t.Run(m.Name, func(t *testing.T) {
-			if m.Name == "" || seen[m.Name] || MetricNamed(m.Name) != m {
+			switch {
+			case m.Name == "":
+				t.Error("m.Name is empty")
+			case seen[m.Name]:
+				t.Error("seen[m.Name] is true")
+			case MetricNamed(m.Name) != m:
 				t.Errorf("the name %q is not its own", m.Name)
 			}
 			seen[m.Name] = true

@@ -16,9 +16,15 @@ func TestRemarks(t *testing.T) {
 	r.Measured.Maker = xla
 	r.Measured.Parts = []Part{{Maker: goCPU}, {From: 3, Maker: goCPU}, {From: 5, Maker: xla}}
 	got := strings.Join(r.Remarks(), "\n")
-	if !strings.Contains(got, "from step 0 on with go (CPU, 2 threads)") ||
-		!strings.Contains(got, ", then from step 5 on with xla-cpu (CPU, 1 thread)") || strings.Contains(got, "step 3") {
-		t.Errorf("parts made with different backends: %q", got)
+	switch {
+	case !strings.Contains(got, "from step 0 on with go (CPU, 2 threads)"):
+		t.Errorf("parts made with different backends: got is %q; want %q in it", got,
+			"from step 0 on with go (CPU, 2 threads)")
+	case !strings.Contains(got, ", then from step 5 on with xla-cpu (CPU, 1 thread)"):
+		t.Errorf("parts made with different backends: got is %q; want %q in it", got,
+			", then from step 5 on with xla-cpu (CPU, 1 thread)")
+	case strings.Contains(got, "step 3"):
+		t.Errorf("parts made with different backends: got is %q; want no %q in it", got, "step 3")
 	}
 	at := 4
 	r.Skipped, r.DivergedAt = 1, &at
@@ -42,8 +48,11 @@ func TestRepeatedRunsCountOnce(t *testing.T) {
 	other.ID, other.Seed, other.A = "ba9876543210", 1235, 65
 	other.Config = bytes.Replace(other.Config, []byte("1234"), []byte("1235"), 1)
 	groups := Group([]*Run{worked(), worked(), other, worked()})
-	if len(groups) != 1 || len(groups[0].Runs) != 2 {
-		t.Fatalf("groups %+v, want one of two runs", groups)
+	switch {
+	case len(groups) != 1:
+		t.Fatalf("len(groups) is %d; want 1", len(groups))
+	case len(groups[0].Runs) != 2:
+		t.Fatalf("len(groups[0].Runs) is %d; want 2", len(groups[0].Runs))
 	}
 	if a := groups[0].Moment(func(r *Run) float64 { return r.A }); a.Mean != 70 || a.Std() != 5 {
 		t.Errorf("A is %g ± %g, want 70 ± 5", a.Mean, a.Std())

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // worked is a run of two tasks with all kinds of fields set.
@@ -54,13 +56,14 @@ func TestLoadRefuses(t *testing.T) {
 		"no JSON": "A_e: 52.8", "cut off": `{"schema":1,"tasks":[{"id":`, "schema": `{"schema":2,"tasks":[{"id":1}]}`,
 		"no tasks": `{"schema":1}`,
 	} {
-		path := filepath.Join(t.TempDir(), "run.json")
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v, want one that names the file", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run.json")
+			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(path)
+			expect.Refusal(t, "Load", err, path)
+		})
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
@@ -117,18 +120,20 @@ func TestDerived(t *testing.T) {
 		}, "per_k counts 12 steps; the run made 9"},
 		"other sums of weights": {func(r *Run) { r.PerK[0].SumW.N = 8 }, "9 steps of 1 rows, and 8 sums"},
 	} {
-		r, path := worked(), filepath.Join(t.TempDir(), "run.json")
-		if c.change(r); r.Save(path) != nil {
-			t.Fatalf("%s: it was not saved", name)
-		}
-		got, err := Load(path)
-		if (err == nil) != (c.want == "") ||
-			err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
-			t.Errorf("%s: error %v, want %q", name, err, c.want)
-		}
-		if err == nil && (len(got.Remarks()) > 0) != strings.HasPrefix(name, "by hand") {
-			t.Errorf("%s: it is remarked that %q", name, got.Remarks())
-		}
+		t.Run(name, func(t *testing.T) {
+			r, path := worked(), filepath.Join(t.TempDir(), "run.json")
+			if c.change(r); r.Save(path) != nil {
+				t.Fatal("it was not saved")
+			}
+			got, err := Load(path)
+			if (err == nil) != (c.want == "") ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
+				t.Errorf("error %v, want %q", expect.Text(err), c.want)
+			}
+			if err == nil && (len(got.Remarks()) > 0) != strings.HasPrefix(name, "by hand") {
+				t.Errorf("it is remarked that %q", got.Remarks())
+			}
+		})
 	}
 }
 
@@ -141,13 +146,10 @@ func TestSpecialFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Load(filepath.Join(dir, ResultFile)); err == nil || !strings.Contains(err.Error(), "a folder") {
-		t.Errorf("a result: %v", err)
-	}
-	if _, err := (File{Path: filepath.Join(dir, ResultFile)}).ReadRecords(); err == nil ||
-		!strings.Contains(err.Error(), "a folder") {
-		t.Errorf("records: %v", err)
-	}
+	_, err := Load(filepath.Join(dir, ResultFile))
+	expect.Refusal(t, "a result", err, "a folder")
+	_, err = (File{Path: filepath.Join(dir, ResultFile)}).ReadRecords()
+	expect.Refusal(t, "records", err, "a folder")
 }
 
 // TestOneSpelling: a key in another case does not win over the right one, and none is there twice.
@@ -162,10 +164,12 @@ func TestOneSpelling(t *testing.T) {
 	}
 	for more, want := range map[string]bool{`"a": 99,`: true, `"METHOD": "mgda",`: true, `"later": [null],`: true,
 		`"A": 75,`: false, `"later": "\udc00",`: false, "\"later\": \"\xff\",": false} {
-		r, err := parse([]byte("{" + more + string(text[1:])))
-		if (err == nil) != want || err == nil && (r.A != 75 || r.Method != "emgd-gmc") {
-			t.Errorf("%s: %v", more, err)
-		}
+		t.Run(more, func(t *testing.T) {
+			r, err := parse([]byte("{" + more + string(text[1:])))
+			if (err == nil) != want || err == nil && (r.A != 75 || r.Method != "emgd-gmc") {
+				t.Error(expect.Text(err))
+			}
+		})
 	}
 }
 
@@ -183,15 +187,17 @@ func TestCheck(t *testing.T) {
 		"evaluations out of order":  func(r *Run) { r.Curve[1].Step = 2 },
 		"accuracies of three tasks": func(r *Run) { r.Curve[1].Acc = append(r.Curve[1].Acc, new(0.75)) },
 	} {
-		r, path := worked(), filepath.Join(t.TempDir(), "run.json")
-		if change(r); r.Save(path) == nil {
-			t.Errorf("%s: it was saved", name)
-		}
-		if text, err := json.Marshal(r); err == nil {
-			if _, err := parse(text); err == nil {
-				t.Errorf("%s: it was read", name)
+		t.Run(name, func(t *testing.T) {
+			r, path := worked(), filepath.Join(t.TempDir(), "run.json")
+			if change(r); r.Save(path) == nil {
+				t.Error("it was saved")
 			}
-		}
+			if text, err := json.Marshal(r); err == nil {
+				if _, err := parse(text); err == nil {
+					t.Error("it was read")
+				}
+			}
+		})
 	}
 }
 
@@ -209,17 +215,17 @@ func TestReadRecords(t *testing.T) {
 	}
 	got, err := ReadRecords(strings.NewReader(text.String()))
 	if err != nil || !cmp.Equal(want, got) {
-		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+		t.Errorf("%v\n%s", expect.Text(err), cmp.Diff(want, got))
 	}
 	if _, err := ReadRecords(strings.NewReader(text.String() + `{"step":2,`)); err == nil {
-		t.Errorf("half a line: error %v, want one that names line 3", err)
+		t.Errorf("half a line: error %v, want one that names line 3", expect.Text(err))
 	}
 	if _, err := ReadRecords(strings.NewReader(
 		`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`)); err == nil {
 		t.Error("a Gram matrix of three numbers for two rows was read")
 	}
 	if none, err := ReadRecords(strings.NewReader("")); err != nil || none != nil {
-		t.Errorf("an empty file: %v, %v", none, err)
+		t.Errorf("an empty file: %v, %v", none, expect.Text(err))
 	}
 }
 
@@ -237,9 +243,18 @@ func TestMoment(t *testing.T) {
 		for _, v := range x {
 			variance += (v - mean) * (v - mean) / float64(len(x))
 		}
-		if m.N != len(x) || math.Abs(m.Mean-mean) > 1e-6 ||
-			math.Abs(m.Std()-math.Sqrt(variance)) > 1e-6*(1+math.Sqrt(variance)) || m.Min != least || m.Max != most {
-			t.Fatalf("%+v, std %g; want mean %g, std %g", m, m.Std(), mean, math.Sqrt(variance))
+		switch {
+		case m.N != len(x):
+			t.Fatalf("m.N is %d; want %d", m.N, len(x))
+		case math.Abs(m.Mean-mean) > 1e-6:
+			t.Fatalf("math.Abs(m.Mean-mean) is %g; want at most 1e-6", math.Abs(m.Mean-mean))
+		case math.Abs(m.Std()-math.Sqrt(variance)) > 1e-6*(1+math.Sqrt(variance)):
+			t.Fatalf("math.Abs(m.Std()-math.Sqrt(variance)) is %g; want at most %g", math.Abs(m.Std()-math.Sqrt(variance)),
+				1e-6*(1+math.Sqrt(variance)))
+		case m.Min != least:
+			t.Fatalf("m.Min is %g; want %g", m.Min, least)
+		case m.Max != most:
+			t.Fatalf("m.Max is %g; want %g", m.Max, most)
 		}
 	})
 	if (Moment{}).Std() != 0 {
@@ -272,8 +287,13 @@ func TestGroup(t *testing.T) {
 		t.Error(diff)
 	}
 	a := groups[0].Moment(func(r *Run) float64 { return r.A })
-	if a.N != 2 || a.Mean != 15 || a.Std() != 5 {
-		t.Errorf("A over the group: %+v, std %g; want 15 ± 5", a, a.Std())
+	switch {
+	case a.N != 2:
+		t.Errorf("A over the group: a.N is %d; want 2", a.N)
+	case a.Mean != 15:
+		t.Errorf("A over the group: a.Mean is %g; want 15", a.Mean)
+	case a.Std() != 5:
+		t.Errorf("A over the group: a.Std() is %g; want 5", a.Std())
 	}
 }
 
@@ -292,7 +312,13 @@ func TestReadLongRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ReadRecords(bytes.NewReader(append(line, '\n')))
-	if err != nil || len(got) != 1 || len(got[0].Gram) != rows*rows {
+	switch {
+	case err != nil:
 		t.Errorf("%d records of a line of %d bytes: %v", len(got), len(line), err)
+	case len(got) != 1:
+		t.Errorf("%d records of a line of %d bytes: len(got) is %d; want 1", len(got), len(line), len(got))
+	case len(got[0].Gram) != rows*rows:
+		t.Errorf("%d records of a line of %d bytes: len(got[0].Gram) is %d; want %d", len(got), len(line),
+			len(got[0].Gram), rows*rows)
 	}
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -27,9 +28,17 @@ func TestLabelSets(t *testing.T) {
 			all = append(all, set...)
 		}
 		slices.Sort(all)
-		if len(sets) != tasks || len(all) != classes || len(slices.Compact(all)) != classes || all[0] != 0 ||
-			all[classes-1] != classes-1 {
-			t.Fatalf("%d tasks hold %v, want each of %d classes once", len(sets), all, classes)
+		switch {
+		case len(sets) != tasks:
+			t.Fatalf("len(sets) is %d; want %d", len(sets), tasks)
+		case len(all) != classes:
+			t.Fatalf("len(all) is %d; want %d", len(all), classes)
+		case len(slices.Compact(all)) != classes:
+			t.Fatalf("len(slices.Compact(all)) is %d; want %d", len(slices.Compact(all)), classes)
+		case all[0] != 0:
+			t.Fatalf("all[0] is %d; want 0", all[0])
+		case all[classes-1] != classes-1:
+			t.Fatalf("all[classes-1] is %d; want %d", all[classes-1], classes-1)
 		}
 	})
 }
@@ -51,8 +60,10 @@ func TestSeedsMatter(t *testing.T) {
 	var sets [][][]int
 	var all [][]int
 	for _, seed := range []uint64{0, 1, 2, 0} {
-		sets, all = append(sets, must.Get(labelSets(62, 5, 3, 15, seed))(t)),
-			append(all, must.Get(starts(durations, "parallel", seed))(t))
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			sets, all = append(sets, must.Get(labelSets(62, 5, 3, 15, seed))(t)),
+				append(all, must.Get(starts(durations, "parallel", seed))(t))
+		})
 	}
 	for a := range 3 {
 		for b := range a {
@@ -99,9 +110,11 @@ func TestStartsCoverTheirRange(t *testing.T) {
 
 func TestOtherKinds(t *testing.T) {
 	for kind, want := range map[string][]int{"serial": {0, 5, 7}, "all_at_once": {0, 0, 0}} {
-		if got := must.Get(starts([]int{5, 2, 9}, kind, 3))(t); !slices.Equal(got, want) {
-			t.Errorf("%s: starts %v, want %v", kind, got, want)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if got := must.Get(starts([]int{5, 2, 9}, kind, 3))(t); !slices.Equal(got, want) {
+				t.Errorf("starts %v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -130,8 +143,11 @@ func TestBlurredSets(t *testing.T) {
 				if given[c] == nil {
 					given[c] = map[int]bool{}
 				}
-				if p := parts[i][k]; p.bad() || given[c][p.Index] {
-					t.Fatalf("class %d has part %+v twice, or it is none", c, p)
+				switch p := parts[i][k]; {
+				case p.bad():
+					t.Fatal("p.bad() is true")
+				case given[c][p.Index]:
+					t.Fatal("given[c][p.Index] is true")
 				}
 				given[c][parts[i][k].Index] = true
 			}
@@ -164,8 +180,13 @@ func TestParts(t *testing.T) {
 					got++
 				}
 			}
-			if got != p.len(n) || got < n/of || got > n/of+1 {
+			switch {
+			case got != p.len(n):
 				t.Fatalf("part %d of %d of %d samples has %d, len says %d", index, of, n, got, p.len(n))
+			case got < n/of:
+				t.Fatalf("got is %d; want at least %d", got, n/of)
+			case got > n/of+1:
+				t.Fatalf("got is %d; want at most %d", got, n/of+1)
 			}
 			total += got
 		}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
@@ -68,8 +70,15 @@ func TestStatistics(t *testing.T) {
 	if inside < situations*3/4 {
 		t.Errorf("the mean K is within 1.9…3.5 in %d of %d situations", inside, situations)
 	}
-	if share[0] > 0 || share[2] < share[1] || share[2] < share[4] || share[5] > 0.15 {
-		t.Errorf("share of the steps with K rows: %.2f; K = 2 should be the most frequent, 0 and 5 rare", share)
+	switch {
+	case share[0] > 0:
+		t.Errorf("share of the steps with K rows: share[0] is %g; want at most 0", share[0])
+	case share[2] < share[1]:
+		t.Errorf("share of the steps with K rows: share[2] is %g; want at least %g", share[2], share[1])
+	case share[2] < share[4]:
+		t.Errorf("share of the steps with K rows: share[2] is %g; want at least %g", share[2], share[4])
+	case share[5] > 0.15:
+		t.Errorf("share of the steps with K rows: share[5] is %g; want at most 0.15", share[5])
 	}
 }
 
@@ -87,7 +96,7 @@ func TestGolden(t *testing.T) {
 	}
 	back, err := Load("testdata/scenario.json")
 	if err != nil || !reflect.DeepEqual(s, back) {
-		t.Errorf("read back: %v\n%s", err, cmp.Diff(s, back))
+		t.Errorf("read back: %v\n%s", expect.Text(err), cmp.Diff(s, back))
 	}
 }
 
@@ -131,11 +140,13 @@ func TestGenerateRefuses(t *testing.T) {
 		}, "kind": func(o *Options) { o.Kind = "both" },
 		"increment": func(o *Options) { o.Increment = "" }, "tasks": func(o *Options) { o.Tasks = 63 },
 	} {
-		o := emnist(0, 0)
-		change(&o)
-		if _, err := Generate(o, perClass()); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			o := emnist(0, 0)
+			change(&o)
+			if _, err := Generate(o, perClass()); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if _, err := Generate(emnist(0, 0), make([]int, 62)); err == nil {
 		t.Error("classes without samples: no error")
@@ -206,10 +217,11 @@ func TestLoad(t *testing.T) {
 		`"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "batch": `: "tasks.0.train",
 		`"Batch": 1, "batch": `: `"Batch" is not known`,
 	} {
-		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644))
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), place) {
-			t.Errorf("%s: error %v", new, err)
-		}
+		t.Run(new, func(t *testing.T) {
+			must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644))
+			_, err := Load(path)
+			expect.Refusal(t, "Load", err, path, place)
+		})
 	}
 }
 
@@ -226,10 +238,12 @@ func TestExplicitZero(t *testing.T) {
 		`{"schema": 1, "tasks": [{"classes": [0]}, {"names": ["a", "a"], "start": 1}]}`: `it lists a class twice: ["a" "a"]`,
 		`{"schema": 1, "tasks": [{"classes": [3, 3]}]}`:                                 `it lists a class twice: [3 3]`,
 	} {
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-		if _, err := Load(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+			if _, err := Load(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", expect.Text(err), want)
+			}
+		})
 	}
 }
 
@@ -251,9 +265,11 @@ func TestGaps(t *testing.T) {
 	}
 	whole := generate(t, emnist(1, 1), perClass())
 	for _, updates := range []int{0, 1, whole.LastStep(), whole.LastStep() + 1} {
-		if whole.StepAfter(updates) != updates {
-			t.Errorf("without gaps, update %d is at step %d", updates, whole.StepAfter(updates))
-		}
+		t.Run(fmt.Sprint(updates), func(t *testing.T) {
+			if whole.StepAfter(updates) != updates {
+				t.Errorf("without gaps, update %d is at step %d", updates, whole.StepAfter(updates))
+			}
+		})
 	}
 	if whole.TrainingSteps() != whole.LastStep()+1 {
 		t.Errorf("%d training steps, the last is %d", whole.TrainingSteps(), whole.LastStep())
@@ -272,7 +288,7 @@ func TestFill(t *testing.T) {
 	must.Do(t, open.Save(path))
 	open = must.Get(Load(path))(t)
 	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
-		t.Errorf("%v: %s", err, cmp.Diff(got, full))
+		t.Errorf("%v: %s", expect.Text(err), cmp.Diff(got, full))
 	}
 	o.ClassNames = strings.Split("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "")
 	named := *open
@@ -283,22 +299,27 @@ func TestFill(t *testing.T) {
 			named.Tasks[i].Names = append(named.Tasks[i].Names, o.ClassNames[c])
 		}
 	}
-	if got, err := named.Fill(o, perClass()); named.Validate() != nil || err != nil || !reflect.DeepEqual(got, full) {
-		t.Errorf("by names: %v: %s", err, cmp.Diff(got, full))
+	switch got, err := named.Fill(o, perClass()); {
+	case named.Validate() != nil:
+		t.Errorf("by names: %v", named.Validate())
+	case err != nil:
+		t.Errorf("by names: %v", err)
+	case !reflect.DeepEqual(got, full):
+		t.Errorf("by names: got is %v; want %v", got, full)
 	}
 	named.Tasks[1].Names = []string{"?"}
 	if _, err := named.Fill(o, perClass()); err == nil {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 	o.Increment = "class"
 	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != "class" {
-		t.Errorf("in the other increment: %v", err)
+		t.Errorf("in the other increment: %v", expect.Text(err))
 	}
 	if _, err := full.Fill(o, perClass()); err == nil {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 	if _, err := open.Fill(o, perClass()[:3]); err == nil {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 }
 
@@ -318,17 +339,27 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i, task := range s.Tasks {
-			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.rows(task.Start) < 1) {
+			switch {
+			case task.Steps < 0:
+				t.Errorf("task %d: task.Steps is %d; want at least 0", i+1, task.Steps)
+			case task.Start < 0:
+				t.Errorf("task %d: task.Start is %d; want at least 0", i+1, task.Start)
+			case task.Steps > 0 && (task.End() < task.Start || s.rows(task.Start) < 1):
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}
-		if k := s.MaxStreams(); k < 0 || k > len(s.Tasks)+1 || s.StepAfter(s.TrainingSteps()) < s.TrainingSteps() {
+		switch k := s.MaxStreams(); {
+		case k < 0:
+			t.Errorf("k is %d; want at least 0", k)
+		case k > len(s.Tasks)+1:
+			t.Errorf("k is %d; want at most %d", k, len(s.Tasks)+1)
+		case s.StepAfter(s.TrainingSteps()) < s.TrainingSteps():
 			t.Errorf("%d rows of %d tasks", k, len(s.Tasks))
 		}
 		path := filepath.Join(t.TempDir(), "s.json")
 		must.Do(t, s.Save(path))
 		if back, err := Load(path); err != nil || !reflect.DeepEqual(s, back) {
-			t.Errorf("saved and read back: %v\n%s", err, cmp.Diff(s, back))
+			t.Errorf("saved and read back: %v\n%s", expect.Text(err), cmp.Diff(s, back))
 		}
 	})
 }
@@ -338,7 +369,5 @@ func TestNamesInTwoForms(t *testing.T) {
 	o := Options{Dataset: "d", Increment: "class", Batch: 8, Epochs: 1, ClassNames: []string{"caf\u00e9", "eau"}}
 	s := &Scenario{Schema: schema, Tasks: []Task{{Names: []string{"cafe\u0301"}}}}
 	_, err := s.Fill(o, []int{10, 10})
-	if err == nil || !strings.Contains(err.Error(), `"cafe\u0301" and "caf\u00e9" are one name in two forms of Unicode`) {
-		t.Error(err)
-	}
+	expect.Refusal(t, "Fill", err, `"cafe\u0301" and "caf\u00e9" are one name in two forms of Unicode`)
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -29,9 +30,11 @@ func TestAverageRanks(t *testing.T) {
 	}
 	got := AverageRanks(scores)
 	for j, want := range []float64{3.143, 2.000, 2.893, 1.964} {
-		if math.Abs(got[j]-want) > 5e-4 {
-			t.Errorf("average rank %d is %v, in print %v", j+1, got[j], want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if math.Abs(got[j]-want) > 5e-4 {
+				t.Errorf("average rank %d is %v, in print %v", j+1, got[j], want)
+			}
+		})
 	}
 	a, b, c := 0.1, 0.2, 0.3 // the first two means are of the same runs, added up in another order
 	if got := AverageRanks([][]float64{{(a + b + c) / 3, (c + b + a) / 3, a}}); !slices.Equal(got,
@@ -58,8 +61,17 @@ func TestCompare(t *testing.T) {
 			x - 4 + 2*random.NormFloat64()})
 	}
 	c := must.Get(Compare(scores, 0.05))(t)
-	if c.Pairs != 27 || c.Alpha != 0.05 || c.Order[2] != 3 || c.Order[3] != 0 || c.Ranks[0] < c.Ranks[3] {
-		t.Errorf("%+v", c)
+	switch {
+	case c.Pairs != 27:
+		t.Errorf("c.Pairs is %d; want 27", c.Pairs)
+	case c.Alpha != 0.05:
+		t.Errorf("c.Alpha is %g; want 0.05", c.Alpha)
+	case c.Order[2] != 3:
+		t.Errorf("c.Order[2] is %d; want 3", c.Order[2])
+	case c.Order[3] != 0:
+		t.Errorf("c.Order[3] is %d; want 0", c.Order[3])
+	case c.Ranks[0] < c.Ranks[3]:
+		t.Errorf("c.Ranks[0] is %g; want at least %g", c.Ranks[0], c.Ranks[3])
 	}
 	var p []float64
 	for i := range 4 {
@@ -68,8 +80,13 @@ func TestCompare(t *testing.T) {
 		}
 		for j := range i {
 			w := wilcoxon(column(scores, j), column(scores, i))
-			if c.P[i][j] != w || c.P[j][i] != w || c.Adjusted[i][j] != c.Adjusted[j][i] {
-				t.Errorf("methods %d and %d: %v, %v, want %v", i+1, j+1, c.P[i][j], c.P[j][i], w)
+			switch {
+			case c.P[i][j] != w:
+				t.Errorf("methods %d and %d: c.P[i][j] is %g; want %g", i+1, j+1, c.P[i][j], w)
+			case c.P[j][i] != w:
+				t.Errorf("methods %d and %d: c.P[j][i] is %g; want %g", i+1, j+1, c.P[j][i], w)
+			case c.Adjusted[i][j] != c.Adjusted[j][i]:
+				t.Errorf("methods %d and %d: c.Adjusted[i][j] is %g; want %g", i+1, j+1, c.Adjusted[i][j], c.Adjusted[j][i])
 			}
 			p = append(p, w)
 		}
@@ -97,8 +114,10 @@ func TestCompareRefuses(t *testing.T) {
 	must.Get(Compare(rows(12, 17), 0.1))(t)
 	for name, scores := range map[string][][]float64{"nothing": nil, "one method": rows(13, 1),
 		"few for 136 pairs": rows(11, 17), "five": rows(5, 2)} {
-		if _, err := Compare(scores, 0.1); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Compare(scores, 0.1); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,7 +58,12 @@ func TestContrastsOfSciPy(t *testing.T) {
 	got := Contrasts(all...)
 	for i, c := range cases {
 		g := got[i]
-		if math.Abs(g.Low-c.low) > 1e-8 || math.Abs(g.High-c.high) > 1e-8 || !math.IsNaN(c.p) && math.Abs(g.P-c.p) > 1e-12 {
+		switch {
+		case math.Abs(g.Low-c.low) > 1e-8:
+			t.Errorf("%v: math.Abs(g.Low-c.low) is %g; want at most 1e-8", c.d, math.Abs(g.Low-c.low))
+		case math.Abs(g.High-c.high) > 1e-8:
+			t.Errorf("%v: math.Abs(g.High-c.high) is %g; want at most 1e-8", c.d, math.Abs(g.High-c.high))
+		case !math.IsNaN(c.p) && math.Abs(g.P-c.p) > 1e-12:
 			t.Errorf("%v: p = %v, %v to %v, want %v, %v to %v", c.d, g.P, g.Low, g.High, c.p, c.low, c.high)
 		}
 	}
@@ -86,20 +92,38 @@ func TestDetectable(t *testing.T) {
 // situations.
 func TestContrastsOfFew(t *testing.T) {
 	nine := differing([]float64{5, 6, 7, 5, 6, 7, 5, 6, 7})
-	if c := Contrasts(nine[:5])[0]; c.Differs || c.Needed != 6 || !math.IsNaN(c.P) || !math.IsNaN(c.Low) ||
-		math.Abs(c.Difference-5.8) > 1e-9 {
-		t.Errorf("five situations: %+v", c)
+	switch c := Contrasts(nine[:5])[0]; {
+	case c.Differs:
+		t.Error("five situations: c.Differs is true")
+	case c.Needed != 6:
+		t.Errorf("five situations: c.Needed is %d; want 6", c.Needed)
+	case !math.IsNaN(c.P):
+		t.Error("five situations: math.IsNaN(c.P) is false")
+	case !math.IsNaN(c.Low):
+		t.Error("five situations: math.IsNaN(c.Low) is false")
+	case math.Abs(c.Difference-5.8) > 1e-9:
+		t.Errorf("five situations: math.Abs(c.Difference-5.8) is %g; want at most 1e-9", math.Abs(c.Difference-5.8))
 	}
 	for tests, want := range map[int]bool{1: true, 12: true, 13: false} {
-		if c := Contrasts(slices.Repeat([][]Shared{nine}, tests)...)[0]; c.Differs != want || (c.Needed <= 9) != want {
-			t.Errorf("%d comparisons: %+v", tests, c)
-		}
+		t.Run(fmt.Sprint(tests), func(t *testing.T) {
+			switch c := Contrasts(slices.Repeat([][]Shared{nine}, tests)...)[0]; {
+			case c.Differs != want:
+				t.Errorf("%d comparisons: c.Differs is %t; want %t", tests, c.Differs, want)
+			case (c.Needed <= 9) != want:
+				t.Errorf("%d comparisons: (c.Needed <= 9) is %t; want %t", tests, (c.Needed <= 9), want)
+			}
+		})
 	}
 	for i := range nine {
 		nine[i].LabelSet = 0
 	}
-	if one := Contrasts(nine)[0]; one.Differs || !one.Grouped || !math.IsNaN(one.Low) {
-		t.Errorf("one label set: %+v", one)
+	switch one := Contrasts(nine)[0]; {
+	case one.Differs:
+		t.Error("one label set: one.Differs is true")
+	case !one.Grouped:
+		t.Error("one label set: one.Grouped is false")
+	case !math.IsNaN(one.Low):
+		t.Error("one label set: math.IsNaN(one.Low) is false")
 	}
 }
 
@@ -116,9 +140,17 @@ func TestGroupedInterval(t *testing.T) {
 		}
 		got := Contrasts(Situations(scored(c.Scores), zero))[0]
 		low, high := c.Mean.Brackets["0.025"], c.Mean.Brackets["0.975"]
-		if !got.Grouped || got.Low < low[0]-1e-9 || got.Low > low[1]+1e-9 || got.High < high[0]-1e-9 ||
-			got.High > high[1]+1e-9 {
-			t.Errorf("case %d: %+v, want %v to %v", i, got, low, high)
+		switch {
+		case !got.Grouped:
+			t.Errorf("case %d: got.Grouped is false", i)
+		case got.Low < low[0]-1e-9:
+			t.Errorf("case %d: got.Low is %g; want at least %g", i, got.Low, low[0]-1e-9)
+		case got.Low > low[1]+1e-9:
+			t.Errorf("case %d: got.Low is %g; want at most %g", i, got.Low, low[1]+1e-9)
+		case got.High < high[0]-1e-9:
+			t.Errorf("case %d: got.High is %g; want at least %g", i, got.High, high[0]-1e-9)
+		case got.High > high[1]+1e-9:
+			t.Errorf("case %d: got.High is %g; want at most %g", i, got.High, high[1]+1e-9)
 		}
 	}
 }
@@ -161,25 +193,29 @@ func TestVerdicts(t *testing.T) {
 	}
 	slack := 3 * math.Sqrt(Level*(1-Level)/float64(*verdicts))
 	for _, rho := range []float64{0, 0.25, 0.5} {
-		f, _, in := simulate(0, rho, false)
-		t.Logf("no difference, correlation %g, taken for independent: %.3f differ, %.3f of the intervals cover", rho, f, in)
-		if rho == 0 && (f > Level+slack || in < 1-Level-slack) {
-			t.Errorf("independent situations: %.3f are said to differ, %.3f of the intervals cover", f, in)
-		}
-		f, alone, in := simulate(0, rho, true)
-		t.Logf(
-			"no difference, correlation %g, label sets known: %.3f differ (%.3f by the test alone), %.3f of the intervals cover",
-			rho, f, alone, in)
-		if f > alone {
-			t.Errorf("correlation %g: the interval adds differences", rho)
-		}
+		t.Run(fmt.Sprint(rho), func(t *testing.T) {
+			f, _, in := simulate(0, rho, false)
+			t.Logf("no difference, correlation %g, taken for independent: %.3f differ, %.3f of the intervals cover", rho, f, in)
+			if rho == 0 && (f > Level+slack || in < 1-Level-slack) {
+				t.Errorf("independent situations: %.3f are said to differ, %.3f of the intervals cover", f, in)
+			}
+			f, alone, in := simulate(0, rho, true)
+			t.Logf(
+				"no difference, correlation %g, label sets known: %.3f differ (%.3f by the test alone), %.3f of the intervals cover",
+				rho, f, alone, in)
+			if f > alone {
+				t.Errorf("correlation %g: the interval adds differences", rho)
+			}
+		})
 	}
 	for _, size := range []float64{0.5, 1, Detectable(1, situations, 1), 1.5} {
-		f, _, in := simulate(size, 0, false)
-		t.Logf("difference of %.2f standard deviations: %.3f differ, %.3f of the intervals cover", size, f, in)
-		if size == Detectable(1, situations, 1) && math.Abs(f-power) > 0.05+slack {
-			t.Errorf("a difference of %.2f is found in %.3f, want about %g", size, f, power)
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			f, _, in := simulate(size, 0, false)
+			t.Logf("difference of %.2f standard deviations: %.3f differ, %.3f of the intervals cover", size, f, in)
+			if size == Detectable(1, situations, 1) && math.Abs(f-power) > 0.05+slack {
+				t.Errorf("a difference of %.2f is found in %.3f, want about %g", size, f, power)
+			}
+		})
 	}
 }
 
@@ -200,17 +236,19 @@ func correlated(r *rand.Rand, rho float64) (x, zero []float64) {
 func TestSignFlipOfCorrelatedSituations(t *testing.T) {
 	const n = 2000
 	for rho, want := range map[float64]float64{0: 0.047, 0.1: 0.065, 0.2: 0.09, 0.3: 0.115, 0.4: 0.14, 0.7: 0.235} {
-		r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
-		for range n {
-			x, zero := correlated(r, rho)
-			if signFlip(x, zero) <= 0.05 {
-				found++
+		t.Run(fmt.Sprint(rho), func(t *testing.T) {
+			r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
+			for range n {
+				x, zero := correlated(r, rho)
+				if signFlip(x, zero) <= 0.05 {
+					found++
+				}
 			}
-		}
-		if got := float64(found) / n; math.Abs(got-want) > 0.02 {
-			t.Errorf("correlation %g: %.3f of the tests at 5 %% find a difference, want about %.3f", rho, got, want)
-		} else {
-			t.Logf("correlation %g: %.3f", rho, got)
-		}
+			if got := float64(found) / n; math.Abs(got-want) > 0.02 {
+				t.Errorf("correlation %g: %.3f of the tests at 5 %% find a difference, want about %.3f", rho, got, want)
+			} else {
+				t.Logf("correlation %g: %.3f", rho, got)
+			}
+		})
 	}
 }

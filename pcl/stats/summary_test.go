@@ -30,12 +30,14 @@ func TestSummary(t *testing.T) {
 		"one run":  {all[:1], 35, nan, nan},
 		"none":     {nil, nan, nan, nan},
 	} {
-		got := Summarize(c.scores)
-		for i, pair := range [][2]float64{{got.Mean, c.mean}, {got.StdSeeds, c.seeds}, {got.StdRuns, c.spread}} {
-			if both := math.IsNaN(pair[0]) && math.IsNaN(pair[1]); !both && !near(pair[0], pair[1]) {
-				t.Errorf("%s: %+v (number %d)", name, got, i)
+		t.Run(name, func(t *testing.T) {
+			got := Summarize(c.scores)
+			for i, pair := range [][2]float64{{got.Mean, c.mean}, {got.StdSeeds, c.seeds}, {got.StdRuns, c.spread}} {
+				if both := math.IsNaN(pair[0]) && math.IsNaN(pair[1]); !both && !near(pair[0], pair[1]) {
+					t.Errorf("%+v (number %d)", got, i)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -59,9 +61,13 @@ func TestSituations(t *testing.T) {
 		return s.LabelSet == 0 && s.Timeline == 0 || s.Timeline == 1 && s.Seed == 1236
 	})
 	got := Situations(few, a)
-	if !slices.EqualFunc(means(got), []float64{17, 17, 23, 23, 20, 20}, near) || got[0].LabelSet != 0 ||
-		got[0].Timeline != 1 {
+	switch {
+	case !slices.EqualFunc(means(got), []float64{17, 17, 23, 23, 20, 20}, near):
 		t.Errorf("some runs: %+v", got)
+	case got[0].LabelSet != 0:
+		t.Errorf("some runs: got[0].LabelSet is %d; want 0", got[0].LabelSet)
+	case got[0].Timeline != 1:
+		t.Errorf("some runs: got[0].Timeline is %d; want 1", got[0].Timeline)
 	}
 	if got := Situations(a, nil); len(got) > 0 {
 		t.Errorf("nothing in common: %+v", got)

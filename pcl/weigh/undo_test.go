@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -28,7 +29,12 @@ func TestUndo(t *testing.T) {
 		if must.Do(t, back()); remembered(t, r) != before {
 			t.Errorf("%s: it remembers %s, before %s", name, remembered(t, r), before)
 		}
-		if _, err := r.Weights(p, again); err != nil || !slices.Equal(first, again) || remembered(t, r) != after {
+		switch _, err := r.Weights(p, again); {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case !slices.Equal(first, again):
+			t.Errorf("%s: first is %v; want %v", name, first, again)
+		case remembered(t, r) != after:
 			t.Errorf("%s: error %v; weights %v, then %v", name, err, first, again)
 		}
 	}
@@ -50,13 +56,22 @@ func TestCertificateOfJoinedRows(t *testing.T) {
 		}
 	}
 	// λ of stream 2 is 0
-	if !slices.Equal(b.Active, []int{0, 1}) || !slices.Equal(a.Active, []int{0, 1, 2}) || a.Dropped != nil {
-		t.Errorf("active are %v, dropped %v", a.Active, a.Dropped)
+	switch {
+	case !slices.Equal(b.Active, []int{0, 1}):
+		t.Errorf("b.Active is %v; want %v", b.Active, []int{0, 1})
+	case !slices.Equal(a.Active, []int{0, 1, 2}):
+		t.Errorf("a.Active is %v; want %v", a.Active, []int{0, 1, 2})
+	case a.Dropped != nil:
+		t.Errorf("a.Dropped is %v; want nil", a.Dropped)
 	}
 	p.Rows[1], p.Rows[2] = make([]float64, 3), make([]float64, 3)
-	if out, err := r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) ||
-		!strings.Contains(out.Certificate.Message(), "rows 1 2") {
-		t.Errorf("error %v; dropped are %v", err, out.Certificate.Dropped)
+	switch out, err := r.Weights(p, w); {
+	case err != nil:
+		t.Error(err)
+	case !slices.Equal(out.Certificate.Dropped, []int{1, 2}):
+		t.Errorf("out.Certificate.Dropped is %v; want %v", out.Certificate.Dropped, []int{1, 2})
+	case !strings.Contains(out.Certificate.Message(), "rows 1 2"):
+		t.Errorf("out.Certificate.Message() is %q; want %q in it", out.Certificate.Message(), "rows 1 2")
 	}
 }
 
@@ -67,22 +82,24 @@ func TestFailedCallOfSmoothed(t *testing.T) {
 	second := &Problem{Rows: [][]float64{{1, 3, 1}, {2, -1, 1}}, Losses: []float64{1, 1}}
 	bad := &Problem{Rows: [][]float64{{1.5e308, 0, 0}, {1.5e308, 1e292, 0}}, Losses: []float64{1, 1}}
 	for _, inner := range []string{"emgd-gmc", "emgd-gs"} {
-		var ends [2][]float64
-		for i := range ends {
-			r := must.Get(New("cr-mogm", map[string]any{"method": inner}, 0))(t)
-			w := make([]float64, 2)
-			must.Get(r.Weights(first, w))(t)
-			if i == 1 {
-				if _, err := r.Weights(bad, w); err == nil {
-					t.Fatalf("%s: rows beyond the range were accepted", inner)
+		t.Run(inner, func(t *testing.T) {
+			var ends [2][]float64
+			for i := range ends {
+				r := must.Get(New("cr-mogm", map[string]any{"method": inner}, 0))(t)
+				w := make([]float64, 2)
+				must.Get(r.Weights(first, w))(t)
+				if i == 1 {
+					if _, err := r.Weights(bad, w); err == nil {
+						t.Fatal("rows beyond the range were accepted")
+					}
 				}
+				must.Get(r.Weights(second, w))(t)
+				ends[i] = w
 			}
-			must.Get(r.Weights(second, w))(t)
-			ends[i] = w
-		}
-		if !slices.Equal(ends[0], ends[1]) {
-			t.Errorf("%s: weights %v, after a failed call %v", inner, ends[0], ends[1])
-		}
+			if !slices.Equal(ends[0], ends[1]) {
+				t.Errorf("weights %v, after a failed call %v", ends[0], ends[1])
+			}
+		})
 	}
 }
 
@@ -100,7 +117,7 @@ func TestRefusedState(t *testing.T) {
 	must.Get(from.Weights(&Problem{Rows: [][]float64{{-4, 1, 1}, {6, 1, 1}}}, make([]float64, 2)))(t)
 	before, wrong := saved(to), strings.Replace(saved(from), `"parts":[{}]`, `"parts":[{"stiffness":"AAAAAAAAAAA="}]`, 1)
 	if err := to.SetState([]byte(wrong)); err == nil || saved(to) != before {
-		t.Errorf("error %v; the state is %s, was %s", err, saved(to), before)
+		t.Errorf("error %v; the state is %s, was %s", expect.Text(err), saved(to), before)
 	}
 	if got := to.LeavesOut(); !slices.Contains(got, "its penalty on the parameters") {
 		t.Errorf("ewc leaves out %v", got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -81,16 +82,18 @@ func TestFailuresAfterTheRuleAreUndone(t *testing.T) {
 	}{
 		{"emgd-gmc", map[string]any{"tau": "inf"}}, {"emgd-log", nil}, {"dwa", nil}, {"gradnorm", nil}, {"pcgrad", nil},
 	} {
-		r, w := opened(t, c.name, c.params), make([]float64, 2)
-		must.Get(r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}, w))(t)
-		before := remembered(t, r)
-		huge := [][]float64{{1.7e308, 0}, {1.7e308, 1e300}}
-		if _, err := r.Weights(&Problem{Rows: huge, Losses: []float64{1, 2}, IDs: []int{8, 9}}, w); err == nil {
-			t.Errorf("%s: the sum is in range, weights %v", c.name, w)
-		}
-		if after := remembered(t, r); after != before {
-			t.Errorf("%s: it remembers %s, before %s", c.name, after, before)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			r, w := opened(t, c.name, c.params), make([]float64, 2)
+			must.Get(r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}, w))(t)
+			before := remembered(t, r)
+			huge := [][]float64{{1.7e308, 0}, {1.7e308, 1e300}}
+			if _, err := r.Weights(&Problem{Rows: huge, Losses: []float64{1, 2}, IDs: []int{8, 9}}, w); err == nil {
+				t.Errorf("the sum is in range, weights %v", w)
+			}
+			if after := remembered(t, r); after != before {
+				t.Errorf("it remembers %s, before %s", after, before)
+			}
+		})
 	}
 }
 
@@ -105,8 +108,15 @@ func TestStateGoesOn(t *testing.T) {
 		p = &Problem{Rows: [][]float64{{1, 2, 3}, {3, -2, 1}}, Losses: []float64{0.5, 2}}
 		outA, errA := a.Weights(p, wa)
 		outB, errB := b.Weights(p, wb)
-		if errA != nil || errB != nil || !slices.Equal(wa, wb) || !slices.Equal(outA.Direction, outB.Direction) {
-			t.Errorf("%s: %v, %v; %v %v", name, wa, wb, errA, errB)
+		switch {
+		case errA != nil:
+			t.Errorf("%s: %v", name, errA)
+		case errB != nil:
+			t.Errorf("%s: %v", name, errB)
+		case !slices.Equal(wa, wb):
+			t.Errorf("%s: wa is %v; want %v", name, wa, wb)
+		case !slices.Equal(outA.Direction, outB.Direction):
+			t.Errorf("%s: outA.Direction is %v; want %v", name, outA.Direction, outB.Direction)
 		}
 		a.End(1)
 		a.End(2)
@@ -127,13 +137,15 @@ func TestStateRefuses(t *testing.T) {
 		before + "{}":           "there is more",
 		strings.Replace(before, "tau=5", "tau=1", 1): "use the settings",
 	} {
-		err := r.SetState([]byte(bad))
-		if err == nil {
-			t.Errorf("%s is taken; want an error about %q", bad, want)
-		}
-		if remembered(t, r) != before {
-			t.Errorf("%s changed the state", bad)
-		}
+		t.Run(bad, func(t *testing.T) {
+			err := r.SetState([]byte(bad))
+			if err == nil {
+				t.Errorf("%s is taken; want an error about %q", bad, want)
+			}
+			if remembered(t, r) != before {
+				t.Errorf("%s changed the state", bad)
+			}
+		})
 	}
 }
 
@@ -149,10 +161,12 @@ func TestStateOfOtherParameters(t *testing.T) {
 		{"emgd-gmc", map[string]any{"floor": "release"}}, {"mgda", map[string]any{"rescale": "mean"}},
 		{"emgd-gmc+der-pp", map[string]any{"alpha": 0.5}},
 	} {
-		a, b := opened(t, c.name, nil), opened(t, c.name, c.other)
-		if err := b.SetState([]byte(remembered(t, a))); err == nil {
-			t.Errorf("%s with %v: %v", c.name, c.other, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			a, b := opened(t, c.name, nil), opened(t, c.name, c.other)
+			if err := b.SetState([]byte(remembered(t, a))); err == nil {
+				t.Errorf("%s with %v: %v", c.name, c.other, expect.Text(err))
+			}
+		})
 	}
 	for _, same := range [][2]map[string]any{
 		{nil, {"tau": "5", "momentum": 0.9}}, {{"tau": 5.0}, {"tau": "5.0"}}, {{"tau": "inf"}, {"tau": math.Inf(1)}},
@@ -195,7 +209,7 @@ func TestDescribe(t *testing.T) {
 			err = json.NewDecoder(bytes.NewReader(text)).Decode(&d)
 		}
 		if err != nil || d.Name != name {
-			t.Errorf("%s: %s %v", name, text, err)
+			t.Errorf("%s: %s %v", name, text, expect.Text(err))
 		}
 		if d.Needs.Cross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") ||
 			name == "modo" && !d.Needs.Cross {
@@ -212,7 +226,7 @@ func TestDescribe(t *testing.T) {
 func TestDescribeOfComposition(t *testing.T) {
 	text, err := opened(t, "gem+ewc", map[string]any{"rows": "apart"}).Describe()
 	if err != nil || !bytes.Contains(text, []byte(`"name":"ewc.rows"`)) {
-		t.Errorf("%s %v", text, err)
+		t.Errorf("%s %v", text, expect.Text(err))
 	}
 }
 
@@ -222,9 +236,13 @@ func TestOneDoor(t *testing.T) {
 		{5e-324, 2e-323, 2e-323, 5e-324}} {
 		_, want := emgd.NewProblem(gram)
 		for _, name := range []string{"avggrad", "krum", "mgda", "emgd-gmc", "emgd-gmc+der-pp"} {
-			if _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); want == nil || err == nil ||
-				err.Error() != want.Error() {
-				t.Errorf("%s: %v, want %v", name, err, want)
+			switch _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); {
+			case want == nil:
+				t.Errorf("%s: no error", name)
+			case err == nil:
+				t.Errorf("%s: no error", name)
+			case err.Error() != want.Error():
+				t.Errorf("%s: err.Error() is %q; want %q", name, err.Error(), want.Error())
 			}
 		}
 	}
@@ -237,7 +255,7 @@ func TestImpossibleTogether(t *testing.T) {
 	r, w := opened(t, "mgda", nil), make([]float64, 3)
 	_, err := r.Weights(&Problem{Gram: []float64{1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1}}, w)
 	if err == nil {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 	if _, err := r.Weights(&Problem{Gram: []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}}, w); err != nil {
 		t.Errorf("three gradients whose sum is 0: %v", err)

@@ -117,8 +117,10 @@ func TestWrongContent(t *testing.T) {
 		"huge array":     sealed(-1, `{"state":1,"arrays":[{"name":"a","len":4611686018427387905}]}`, make([]byte, 4)),
 		"rest":           sealed(-1, `{"state":1}`, []byte{0}),
 	} {
-		if _, err := read(bad); err == nil {
-			t.Errorf("%s is read", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := read(bad); err == nil {
+				t.Errorf("%s is read", name)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -95,7 +96,7 @@ func TestErrors(t *testing.T) {
 			var counter atomic.Int64
 			_, err := program.Compile(b.Backend, &counter, "broken", []program.Input{{Name: "a", Shape: vector}}, build)
 			if err == nil || counter.Load() != 0 {
-				t.Errorf("%s: error %v, %d compiled; want an error that names the program", name, err, counter.Load())
+				t.Errorf("%s: error %v, %d compiled; want an error that names the program", name, expect.Text(err), counter.Load())
 			}
 			if name == "panics with an error" && !errors.Is(err, cause) {
 				t.Errorf("%s: the cause is lost in %v", name, err)

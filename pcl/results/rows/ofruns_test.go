@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -37,14 +38,21 @@ func TestRunsAsTable(t *testing.T) {
 		"emgd-gmc tau=5 60.25 -10.5 70.75 3 1 a1 m", "sum edit η=0.003 50 0 50 0 2 a2 ",
 		"Replay (foreign) 55.5 -4.5 60 3 1  ",
 	} {
-		r := got[i]
-		if s := fmt.Sprint(r.Method, " ", r.Run.A, " ", r.Run.F, " ", r.Run.AFirst, " ", r.LabelSet, " ", r.Seed, " ",
-			r.Run.ID, " ", r.Run.ModelSHA256); s != want {
-			t.Errorf("row %d: %s; want %s", i, s, want)
-		}
-		if r.State != rows.Done || r.Grid != "runs" || r.Cell == "" {
-			t.Errorf("row %d: state %q, grid %q, cell %q", i, r.State, r.Grid, r.Cell)
-		}
+		t.Run(want, func(t *testing.T) {
+			r := got[i]
+			if s := fmt.Sprint(r.Method, " ", r.Run.A, " ", r.Run.F, " ", r.Run.AFirst, " ", r.LabelSet, " ", r.Seed, " ",
+				r.Run.ID, " ", r.Run.ModelSHA256); s != want {
+				t.Errorf("row %d: %s; want %s", i, s, want)
+			}
+			switch {
+			case r.State != rows.Done:
+				t.Errorf("row %d: r.State is %q; want %q", i, r.State, rows.Done)
+			case r.Grid != "runs":
+				t.Errorf("row %d: r.Grid is %q; want %q", i, r.Grid, "runs")
+			case r.Cell == "":
+				t.Errorf("row %d: r.Cell is empty", i)
+			}
+		})
 	}
 }
 
@@ -65,9 +73,7 @@ func TestWrongTableOfRuns(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			_, err := rows.Files(file(t, text))
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v; want %q", err, want)
-			}
+			expect.Refusal(t, "Files", err, want)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
@@ -182,9 +183,8 @@ func TestReadRefuses(t *testing.T) {
 		"diverged at no number":    {change(t, "diverged_at", "x"), "diverged_at: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := parse(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("the error is %v; want %s", err, c.want)
-			}
+			_, err := parse(strings.NewReader(c.file))
+			expect.Refusal(t, "parse", err, c.want)
 		})
 	}
 }
@@ -192,9 +192,7 @@ func TestReadRefuses(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	other := three()
 	other[1].Vary = nil
-	if err := Write(new(bytes.Buffer), other); err == nil || !strings.Contains(err.Error(), "c1 varies []") {
-		t.Errorf("rows that vary different settings: %v", err)
-	}
+	expect.Refusal(t, "rows that vary different settings", Write(new(bytes.Buffer), other), "c1 varies []")
 }
 
 func TestFiles(t *testing.T) {

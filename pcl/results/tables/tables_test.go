@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
@@ -70,9 +71,11 @@ func TestSettings(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return CSV(w, "runs", all, nil) })
 	for _, want := range []string{`,1,"{""optimizer.lr"":""0.003""}",2,4,`,
 		`,2,"{""epochs"":""2"",""optimizer.lr"":""0.01""}",2,4,`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		})
 	}
 }
 
@@ -92,9 +95,11 @@ func TestAccuracy(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return CSV(w, "accuracy", runs()[2:], nil) })
 	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n",
 		",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		})
 	}
 	if n := strings.Count(got, "\n"); n != 4 {
 		t.Errorf("%d lines\n%s", n, got)
@@ -108,12 +113,14 @@ func TestSteps(t *testing.T) {
 		return CSV(w, "steps", runs()[2:], func(int) ([]results.Record, error) { return record, nil })
 	})
 	for _, want := range []string{",1,,7,0,0.5,,1,0.25,,,3\n", ",1,,7,2,1e-20,,2,0.75,,,3\n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		})
 	}
 	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil {
-		t.Error(err)
+		t.Error(expect.Text(err))
 	}
 	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) {
 		return nil, io.ErrUnexpectedEOF
@@ -129,9 +136,11 @@ func TestLaTeX(t *testing.T) {
 		`emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
 		`a\_b & -- & -- & $50.25$ & $-1.00$ \\`, `\end{tabular}`,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in\n%s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in\n%s", want, got)
+			}
+		})
 	}
 	other := rows.Of(runs())
 	at := 3
@@ -167,9 +176,11 @@ func TestNamesInTeX(t *testing.T) {
 	for _, want := range []string{
 		`edit $\eta$=0.003 drift$\le$0.02 & -- & -- \\`, `{[}$\tau$\textless{}1\textbar{}x\textgreater{}2] &`, `{*}50 \% &`,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in\n%s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in\n%s", want, got)
+			}
+		})
 	}
 	for _, r := range got {
 		if r > '~' {

@@ -25,7 +25,12 @@ func TestSave(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "folder__a_b_", folder(r.Increment), "_",
 		"label set 0, timeline 0, seed 0, "+folder(r.ID)))
-	if err != nil || len(files) != 1 || files[0].Name() != fileName(&other) {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case len(files) != 1:
+		t.Errorf("len(files) is %d; want 1", len(files))
+	case files[0].Name() != fileName(&other):
 		t.Errorf("%v (%v)", files, err)
 	}
 }

@@ -146,8 +146,13 @@ func TestRows(t *testing.T) {
 	got := scalars(&results.Run{},
 		[]results.Record{{Step: 3, IDs: []int{rehearsal.PenaltyID, -2, -1, 0, 5}, Losses: []float64{1, 2, 3, 4, 5}}})[3]
 	for i, want := range []string{"loss/penalty", "loss/memory_2", "loss/memory_1", "loss/memory", "loss/task_5"} {
-		if got[i].tag != want || got[i].value != float64(i+1) {
-			t.Errorf("%+v, want %s", got[i], want)
-		}
+		t.Run(want, func(t *testing.T) {
+			switch {
+			case got[i].tag != want:
+				t.Errorf("got[i].tag is %q; want %q", got[i].tag, want)
+			case got[i].value != float64(i+1):
+				t.Errorf("got[i].value is %g; want %g", got[i].value, float64(i+1))
+			}
+		})
 	}
 }

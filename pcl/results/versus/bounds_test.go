@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
@@ -34,7 +35,7 @@ func TestGuess(t *testing.T) {
 			var text bytes.Buffer
 			if err := versus.Text(&text, []*versus.Table{table}); err != nil ||
 				!strings.Contains(text.String(), "\n(guessing) ") {
-				t.Errorf("%v, no row for guessing in\n%s", err, &text)
+				t.Errorf("%v, no row for guessing in\n%s", expect.Text(err), &text)
 			}
 		})
 	}

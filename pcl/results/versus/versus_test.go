@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
@@ -70,7 +71,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if back, err := json.Marshal(all); err != nil || !json.Valid(back) {
-		t.Errorf("%s, %v", back, err)
+		t.Errorf("%s, %v", back, expect.Text(err))
 	}
 }
 
@@ -82,23 +83,32 @@ func TestPreferred(t *testing.T) {
 		"EMGD (GMC)": {"EMGD (GS) tau=1": "emgd-gs", "ER": "er", "EMGD (GMC)": "emgd-gmc"},
 		"":           {"er": "er", "avggrad": "avggrad"},
 	} {
-		var all []*rows.Row
-		for name, method := range methods {
-			all = append(all, done(name, method, 0, 0, 50, 1))
-		}
-		if got := versus.Preferred(rows.Columns(all)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			var all []*rows.Row
+			for name, method := range methods {
+				all = append(all, done(name, method, 0, 0, 50, 1))
+			}
+			if got := versus.Preferred(rows.Columns(all)); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 
 // TestReferences: another reference, and one that is not there.
 func TestReferences(t *testing.T) {
 	for reference, want := range map[string]string{"er": "er", "mgda": "emgd", "": "emgd"} {
-		all := of(runs(9), reference)
-		if all[0].Reference != want || all[0].Lines[0].Method != want || len(all[0].Lines) != 3 {
-			t.Errorf("%q: %+v", reference, all[0])
-		}
+		t.Run(reference, func(t *testing.T) {
+			all := of(runs(9), reference)
+			switch {
+			case all[0].Reference != want:
+				t.Errorf("all[0].Reference is %q; want %q", all[0].Reference, want)
+			case all[0].Lines[0].Method != want:
+				t.Errorf("all[0].Lines[0].Method is %q; want %q", all[0].Lines[0].Method, want)
+			case len(all[0].Lines) != 3:
+				t.Errorf("len(all[0].Lines) is %d; want 3", len(all[0].Lines))
+			}
+		})
 	}
 }
 
@@ -125,22 +135,29 @@ func TestWhatIsNotShown(t *testing.T) {
 		"label set":   {one, 0, "At the 5 %", 1},
 		"apart":       {apart, 0, "Nothing can be decided", 3},
 	} {
-		all := of(c.runs, "")
-		n := 0
-		for _, l := range all[0].Lines {
-			if l.Against != nil && l.Against.Differs {
-				n++
+		t.Run(name, func(t *testing.T) {
+			all := of(c.runs, "")
+			n := 0
+			for _, l := range all[0].Lines {
+				if l.Against != nil && l.Against.Differs {
+					n++
+				}
 			}
-		}
-		if n != c.differs || !strings.HasPrefix(all[0].Verdict, c.verdict) || len(all[0].Notes) != c.notes {
-			t.Errorf("%s: %d differ; %q %q", name, n, all[0].Verdict, all[0].Notes)
-		}
-		if err := versus.Text(new(bytes.Buffer), all); err != nil {
-			t.Error(name, err)
-		}
-		if _, err := json.Marshal(all); err != nil {
-			t.Error(name, err)
-		}
+			switch {
+			case n != c.differs:
+				t.Errorf("n is %d; want %d", n, c.differs)
+			case !strings.HasPrefix(all[0].Verdict, c.verdict):
+				t.Errorf("all[0].Verdict is %q; want %q at its beginning", all[0].Verdict, c.verdict)
+			case len(all[0].Notes) != c.notes:
+				t.Errorf("len(all[0].Notes) is %d; want %d", len(all[0].Notes), c.notes)
+			}
+			if err := versus.Text(new(bytes.Buffer), all); err != nil {
+				t.Error(name, err)
+			}
+			if _, err := json.Marshal(all); err != nil {
+				t.Error(name, err)
+			}
+		})
 	}
 	if all := of(runs(9)[:1], ""); len(all) != 0 {
 		t.Errorf("one method: %v", all)
