@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -28,9 +29,11 @@ func TestDataGuide(t *testing.T) {
 	text := must.Get(os.ReadFile("../docs/data.md"))(t)
 	dir := t.TempDir()
 	for k, class := range []string{"cat", "dog", "fox", "hen", "owl"} {
-		for i := range 10 {
-			pattern(t, filepath.Join(dir, "photos", class, fmt.Sprintf("%d.png", i)), k, i)
-		}
+		t.Run(class, func(t *testing.T) {
+			for i := range 10 {
+				pattern(t, filepath.Join(dir, "photos", class, fmt.Sprintf("%d.png", i)), k, i)
+			}
+		})
 	}
 	guideVectors(t, dir)
 	timeline := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(text)
@@ -55,13 +58,15 @@ func TestDataGuide(t *testing.T) {
 	}
 	page := must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t)
 	for _, want := range []string{"Final accuracy by class", ">owl (", "folder:photos"} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("the page lacks %q", want)
+			}
+		})
 	}
 	results, err := filepath.Glob(filepath.Join(dir, "runs", "timeline", "folder-photos-*", "result.json"))
 	if err != nil || len(results) != 2 {
-		t.Errorf("the timeline was played %d times, %v", len(results), err)
+		t.Errorf("the timeline was played %d times, %v", len(results), expect.Text(err))
 	}
 }
 

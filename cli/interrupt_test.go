@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -127,7 +128,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 		select {
 		case err := <-done:
 			if err == nil || err.Error() != "signal: interrupt" {
-				t.Errorf("the run ended with %v, want it ended by the signal\n%s", err, stderrOf(cmd))
+				t.Errorf("the run ended with %v, want it ended by the signal\n%s", expect.Text(err), stderrOf(cmd))
 			}
 			return
 		case <-time.After(20 * time.Millisecond):

@@ -23,9 +23,11 @@ func TestPrintable(t *testing.T) {
 	}
 	must.Do(t, newTable("NAME", "TITLE").row("odd"+escapes, "title\n").print(&table))
 	for _, text := range []string{said.String(), table.String()} {
-		if strings.ContainsAny(text, "\x1b\a\u009b\u202e") || !strings.Contains(text, `\x1b[2J`) {
-			t.Errorf("printed %q", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if strings.ContainsAny(text, "\x1b\a\u009b\u202e") || !strings.Contains(text, `\x1b[2J`) {
+				t.Errorf("printed %q", text)
+			}
+		})
 	}
 	if n := strings.Count(table.String(), "\n"); n != 2 {
 		t.Errorf("%d lines: %q", n, table.String())

@@ -80,8 +80,13 @@ func left(t *testing.T, out string) outcome {
 	}
 	result := read("result.json")
 	must.Do(t, json.Unmarshal([]byte(result), &known))
-	if len(known.Model) != 64 || known.Steps < 10 || known.Memory == "" {
-		t.Fatalf("the result is not one: %s", result)
+	switch {
+	case len(known.Model) != 64:
+		t.Fatalf("the result is not one: len(known.Model) is %d; want 64", len(known.Model))
+	case known.Steps < 10:
+		t.Fatalf("the result is not one: known.Steps is %d; want at least 10", known.Steps)
+	case known.Memory == "":
+		t.Fatal("the result is not one: known.Memory is empty")
 	}
 	o := outcome{withoutMeasured(t, result), read("records.jsonl"), read("scenario.json"), known.Steps, known.Model}
 	if lines := strings.Count(o.Records, "\n"); lines != o.Steps {

@@ -25,9 +25,11 @@ func TestTypedRules(t *testing.T) {
 		{"pcl run", "run --config python.toml", nil},
 		{"pcl grid reproduce", "grid reproduce f.csv --method python:r.py:a", nil},
 	} {
-		if got := typedRules(c.command, strings.Fields(c.args)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v; want %v", c.args, got, c.want)
-		}
+		t.Run(c.command, func(t *testing.T) {
+			if got := typedRules(c.command, strings.Fields(c.args)); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %v; want %v", c.args, got, c.want)
+			}
+		})
 	}
 }
 

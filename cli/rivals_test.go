@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -97,7 +98,7 @@ func TestOneSignalIsEnough(t *testing.T) {
 		}
 	})
 	if data, err := os.ReadFile(state); err != nil || !strings.Contains(string(data), `"method":"gradvac"`) {
-		t.Errorf("the state after what was answered was not saved: %s, %v", data, err)
+		t.Errorf("the state after what was answered was not saved: %s, %v", data, expect.Text(err))
 	}
 }
 

@@ -129,9 +129,21 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	in := `{"jacobian":[[1e7,0],[-1e-6,5e-7]],"ids":[3,8]}`
 	got, text, _, _ := answerTo(t, "emgd-gs", in)
 	c := got.Certificate
-	if c == nil || c.Status != "rows-dropped" || c.Slacks[1] != -10 || len(c.Dropped) != 1 || c.Dropped[0] != 1 ||
-		len(got.Dropped) != 1 || got.Dropped[0] != 8 {
-		t.Fatal(text)
+	switch {
+	case c == nil:
+		t.Fatal("c is nil")
+	case c.Status != "rows-dropped":
+		t.Fatalf("c.Status is %q; want %q", c.Status, "rows-dropped")
+	case c.Slacks[1] != -10:
+		t.Fatalf("c.Slacks[1] is %g; want -10", c.Slacks[1])
+	case len(c.Dropped) != 1:
+		t.Fatalf("len(c.Dropped) is %d; want 1", len(c.Dropped))
+	case c.Dropped[0] != 1:
+		t.Fatalf("c.Dropped[0] is %d; want 1", c.Dropped[0])
+	case len(got.Dropped) != 1:
+		t.Fatalf("len(got.Dropped) is %d; want 1", len(got.Dropped))
+	case got.Dropped[0] != 8:
+		t.Fatalf("got.Dropped[0] is %d; want 8", got.Dropped[0])
 	}
 	if strings.Contains(c.Message, "decreases every loss in") || !strings.Contains(c.Message, "row 1") {
 		t.Errorf("message %q", c.Message)
@@ -147,10 +159,17 @@ func TestWeightsSayWhatIsMissing(t *testing.T) {
 	in := `{"jacobian":[[1,2],[3,4]],"losses":[1,2]}`
 	for name, want := range map[string]string{"famo": "losses_after", "der-pp": "its own loss",
 		"icarl": "rule of prediction", "gss": "samples for the memory", "mgda": "", "emgd-gmc": ""} {
-		_, _, stderr, code := answerTo(t, name, in+"\n"+in)
-		if code != 0 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != min(1, len(want)) {
-			t.Errorf("%s: exit code %d, %q; want one line with %q", name, code, stderr, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, _, stderr, code := answerTo(t, name, in+"\n"+in)
+			switch {
+			case code != 0:
+				t.Errorf("code is %d; want 0", code)
+			case !strings.Contains(stderr, want):
+				t.Errorf("stderr is %q; want %q in it", stderr, want)
+			case strings.Count(stderr, "\n") != min(1, len(want)):
+				t.Errorf("exit code %d, %q; want one line with %q", code, stderr, want)
+			}
+		})
 	}
 }
 

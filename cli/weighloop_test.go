@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
@@ -22,8 +23,8 @@ func served(t *testing.T, name string, in ...string) ([]string, error) {
 	return strings.SplitAfter(out.String(), "\n"), err
 }
 
-// expect compares each line with how it must begin.
-func expect(t *testing.T, got []string, want ...string) {
+// begin compares each line with how it must begin.
+func begin(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if got = slices.DeleteFunc(got, func(line string) bool { return line == "" }); len(got) != len(want) {
 		t.Fatalf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, ""))
@@ -64,30 +65,37 @@ func TestServerGoesOn(t *testing.T) {
 		mixed = append(mixed, line+"\n")
 	}
 	for _, name := range []string{"emgd-log", "emgd-gs"} {
-		want := must.Get(served(t, name, good...))(t)
-		got, err := served(t, name, mixed...)
-		if err == nil {
-			t.Errorf("%s: no error at the end", name)
-		}
-		var answers, errors []string
-		for i, line := range got {
-			var r refusal
-			if json.Unmarshal([]byte(line), &r) == nil && r.Error != "" {
-				errors = append(errors, line)
-				if r.Line != i+1 || r.Problem != i+1 || strings.Contains(r.Error, "Go ") {
-					t.Errorf("line %d has the error %s", i+1, line)
-				}
-			} else if line != "" {
-				answers = append(answers, line)
+		t.Run(name, func(t *testing.T) {
+			want := must.Get(served(t, name, good...))(t)
+			got, err := served(t, name, mixed...)
+			if err == nil {
+				t.Error("no error at the end")
 			}
-		}
-		if !slices.Equal(answers, slices.DeleteFunc(want, func(s string) bool { return s == "" })) {
-			t.Errorf("%s: answers %s, want %s", name, answers, want)
-		}
-		// The sum of the huge gradients is in range for emgd-gs, whose weights are small there.
-		if len(errors) < len(bad)-1 {
-			t.Errorf("%s: %d errors for %d bad lines", name, len(errors), len(bad))
-		}
+			var answers, errors []string
+			for i, line := range got {
+				var r refusal
+				if json.Unmarshal([]byte(line), &r) == nil && r.Error != "" {
+					errors = append(errors, line)
+					switch {
+					case r.Line != i+1:
+						t.Errorf("r.Line is %d; want %d", r.Line, i+1)
+					case r.Problem != i+1:
+						t.Errorf("r.Problem is %d; want %d", r.Problem, i+1)
+					case strings.Contains(r.Error, "Go "):
+						t.Errorf("r.Error is %q; want no %q in it", r.Error, "Go ")
+					}
+				} else if line != "" {
+					answers = append(answers, line)
+				}
+			}
+			if !slices.Equal(answers, slices.DeleteFunc(want, func(s string) bool { return s == "" })) {
+				t.Errorf("answers %s, want %s", answers, want)
+			}
+			// The sum of the huge gradients is in range for emgd-gs, whose weights are small there.
+			if len(errors) < len(bad)-1 {
+				t.Errorf("%d errors for %d bad lines", len(errors), len(bad))
+			}
+		})
 	}
 }
 
@@ -95,19 +103,19 @@ func TestServerGoesOn(t *testing.T) {
 func TestServerWords(t *testing.T) {
 	got := must.Get(served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`,
 		"\n", `{"losses_after":[1]}`, "\n"))(t)
-	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`)
+	begin(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`)
 	if !strings.Contains(got[2], `"norms":{"8":2}`) {
 		t.Errorf("the stream that ended is still in %s", got[2])
 	}
 	state := strings.TrimSpace(strings.TrimPrefix(got[2], `{"state":`))
 	more := must.Get(served(t, "emgd-gmc", `{"load":`, state[:len(state)-1], "}\n", `{"save":true}`))(t)
-	expect(t, more, `{"loaded":true}`, got[2])
+	begin(t, more, `{"loaded":true}`, got[2])
 
 	in := `{"gram":[[1,0],[0,4]],"losses":[1,2]}` + "\n"
 	after := `{"losses_after":[0.5,1.9]}` + "\n"
 	apart := must.Get(served(t, "famo", in, after, in))(t)
 	together := must.Get(served(t, "famo", strings.Replace(in, "}", `,"losses_after":[0.5,1.9]}`, 1), in))(t)
-	expect(t, apart, together[0], `{"followed":true}`, together[1])
+	begin(t, apart, together[0], `{"followed":true}`, together[1])
 	if apart[0] == apart[2] {
 		t.Error("famo did not learn from the losses")
 	}
@@ -120,7 +128,7 @@ func TestServerLines(t *testing.T) {
 	if err == nil {
 		t.Error("no error at the end")
 	}
-	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":4,"problem":2}`,
+	begin(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":4,"problem":2}`,
 		`{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":6,"problem":4}`)
 }
 
@@ -138,15 +146,17 @@ func TestServerAnswersAtOnce(t *testing.T) {
 	answers := bufio.NewReader(outR)
 	rest := ""
 	for _, in := range []string{base + "\n" + base[:10], base[10:] + "\nbad\n", base + "\n{", base[1:] + "\n"} {
-		must.Get(io.WriteString(inW, in))(t)
-		rest += in
-		for strings.Contains(rest, "\n") {
-			_, rest, _ = strings.Cut(rest, "\n")
-			if line, err := answers.ReadString('\n'); err != nil ||
-				!strings.Contains(line, "weights") && !strings.Contains(line, "error") {
-				t.Fatalf("%q %v", line, err)
+		t.Run(in, func(t *testing.T) {
+			must.Get(io.WriteString(inW, in))(t)
+			rest += in
+			for strings.Contains(rest, "\n") {
+				_, rest, _ = strings.Cut(rest, "\n")
+				if line, err := answers.ReadString('\n'); err != nil ||
+					!strings.Contains(line, "weights") && !strings.Contains(line, "error") {
+					t.Fatalf("%q %v", line, expect.Text(err))
+				}
 			}
-		}
+		})
 	}
 	inW.Close()
 	if err := <-done; err == nil {

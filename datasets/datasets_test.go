@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/parallelcl/parallelcl/datasets/glyphs"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -26,14 +28,32 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("the first set is %q; want the default one", List()[0].Name)
 	}
 	for _, i := range List() {
-		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 ||
-			(len(i.Files) == 0) != (len(i.Downloads) == 0) {
-			t.Errorf("%s: incomplete: %+v", i.Name, i)
+		switch {
+		case i.Title == "":
+			t.Errorf("%s: i.Title is empty", i.Name)
+		case i.Source == "":
+			t.Errorf("%s: i.Source is empty", i.Name)
+		case i.Licence == "":
+			t.Errorf("%s: i.Licence is empty", i.Name)
+		case i.Cite == "":
+			t.Errorf("%s: i.Cite is empty", i.Name)
+		case i.Classes == 0:
+			t.Errorf("%s: i.Classes is 0", i.Name)
+		case (len(i.Files) == 0) != (len(i.Downloads) == 0):
+			t.Errorf("%s: (len(i.Files) == 0) is %t; want %t", i.Name, (len(i.Files) == 0), (len(i.Downloads) == 0))
 		}
 		for _, s := range i.Downloads {
-			if s.Bytes == 0 || len(s.SHA256) != 64 || !strings.HasPrefix(s.URL, "https://") || s.SumFrom == "" ||
-				s.folder == "" {
-				t.Errorf("%s: incomplete download %+v", i.Name, s)
+			switch {
+			case s.Bytes == 0:
+				t.Errorf("%s: s.Bytes is 0", i.Name)
+			case len(s.SHA256) != 64:
+				t.Errorf("%s: len(s.SHA256) is %d; want 64", i.Name, len(s.SHA256))
+			case !strings.HasPrefix(s.URL, "https://"):
+				t.Errorf("%s: s.URL is %q; want %q at its beginning", i.Name, s.URL, "https://")
+			case s.SumFrom == "":
+				t.Errorf("%s: s.SumFrom is empty", i.Name)
+			case s.folder == "":
+				t.Errorf("%s: s.folder is empty", i.Name)
 			}
 		}
 		for k, f := range i.Files {
@@ -46,12 +66,13 @@ func TestCatalogue(t *testing.T) {
 			continue
 		}
 		_, err := Open(t.Context(), i.Name, Options{Dir: dir})
-		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) ||
-			!strings.Contains(err.Error(), "pcl data fetch "+i.Name) {
-			t.Errorf("%s: error %v", i.Name, err)
-		}
-		if missing, err := MissingFiles(i.Name, Options{Dir: dir}); err != nil || len(missing) != len(i.Files) ||
-			slices.Contains(missing, "changed") {
+		expect.Refusal(t, i.Name, err, fs.ErrNotExist, dir, "pcl data fetch "+i.Name)
+		switch missing, err := MissingFiles(i.Name, Options{Dir: dir}); {
+		case err != nil:
+			t.Errorf("%s: %v", i.Name, err)
+		case len(missing) != len(i.Files):
+			t.Errorf("%s: len(missing) is %d; want %d", i.Name, len(missing), len(i.Files))
+		case slices.Contains(missing, "changed"):
 			t.Errorf("%s: missing are %v, %v", i.Name, missing, err)
 		}
 	}
@@ -63,9 +84,7 @@ func TestUnknown(t *testing.T) {
 	_, err3 := MissingFiles("nist", Options{})
 	_, err4 := Inspect(t.Context(), "nist", Options{})
 	for _, err := range []error{err1, err2, err3, err4, Fetch(t.Context(), "nist", Options{})} {
-		if !errors.Is(err, ErrName) {
-			t.Errorf("error %v", err)
-		}
+		expect.Refusal(t, "an unknown name", err, ErrName)
 	}
 }
 
@@ -78,23 +97,30 @@ func TestCancelled(t *testing.T) {
 	_, err3 := Inspect(ctx, "glyphs", o)
 	_, err4 := Inspect(ctx, "mnist", o)
 	for i, err := range []error{err1, err2, err3, err4} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("call %d: error %v", i, err)
-		}
+		expect.Refusal(t, fmt.Sprintf("call %d", i), err, context.Canceled)
 	}
 }
 
 func TestGlyphs(t *testing.T) {
 	d := must.Get(Open(t.Context(), "glyphs", Options{Seed: 3}))(t)
-	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || d.Classes[61] != "z" {
-		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
+	switch {
+	case d.Train.Len() != 24800:
+		t.Errorf("d.Train.Len() is %d; want 24800", d.Train.Len())
+	case d.Test.Len() != 4960:
+		t.Errorf("d.Test.Len() is %d; want 4960", d.Test.Len())
+	case d.Classes[61] != "z":
+		t.Errorf("d.Classes[61] is %q; want %q", d.Classes[61], "z")
 	}
-	if train, test, err := glyphs.Generate(t.Context(), glyphs.Config{Seed: 3}); err != nil ||
-		!bytes.Equal(d.Test.Pixels, test.Pixels) || !slices.Equal(d.Train.Labels, train.Labels) {
-		t.Error("these are not the images of seed 3", err)
+	switch train, test, err := glyphs.Generate(t.Context(), glyphs.Config{Seed: 3}); {
+	case err != nil:
+		t.Error(err)
+	case !bytes.Equal(d.Test.Pixels, test.Pixels):
+		t.Errorf("d.Test.Pixels is %q; want %q", d.Test.Pixels, test.Pixels)
+	case !slices.Equal(d.Train.Labels, train.Labels):
+		t.Errorf("d.Train.Labels is %v; want %v", d.Train.Labels, train.Labels)
 	}
 	if files, err := Verify(t.Context(), "glyphs", Options{}); err != nil || len(files) > 0 {
-		t.Errorf("files %v, error %v", files, err)
+		t.Errorf("files %v, error %v", files, expect.Text(err))
 	}
 }
 
@@ -123,9 +149,11 @@ func TestValidate(t *testing.T) {
 		"few numbers":     {vectors(), func(d *Dataset) { d.Train.Values = d.Train.Values[:3] }},
 		"image or vector": {vectors(), func(d *Dataset) { d.Height = 1 }},
 	} {
-		if c.spoil(c.set); c.set.validate() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c.spoil(c.set); c.set.validate() == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
 
@@ -145,7 +173,7 @@ func TestNoSamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.set.Classes = []string{"a"}
 			if err := c.set.validate(); err == nil || err.Error() != c.want {
-				t.Errorf("error %v; want %q", err, c.want)
+				t.Errorf("error %v; want %q", expect.Text(err), c.want)
 			}
 		})
 	}
@@ -154,12 +182,12 @@ func TestNoSamples(t *testing.T) {
 func TestDefaultDir(t *testing.T) {
 	t.Setenv(envDir, "somewhere")
 	if dir, err := (Options{}).dir(); err != nil || dir != "somewhere" {
-		t.Errorf("%q, error %v; want the environment's", dir, err)
+		t.Errorf("%q, error %v; want the environment's", dir, expect.Text(err))
 	}
 	t.Setenv(envDir, "")
 	t.Setenv("HOME", t.TempDir())
 	if dir, err := (Options{}).dir(); err != nil || !strings.HasSuffix(filepath.ToSlash(dir), "parallelcl/data") {
-		t.Errorf("%q, error %v; want parallelcl/data in the cache folder", dir, err)
+		t.Errorf("%q, error %v; want parallelcl/data in the cache folder", dir, expect.Text(err))
 	}
 }
 
@@ -173,12 +201,14 @@ func TestKeep(t *testing.T) {
 		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG",
 			"tiny-imagenet-200/test/images/test_0.JPEG": ""},
 	} {
-		e := lookup(name)
-		for member, want := range members {
-			if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
-				t.Errorf("%s: %q, %v; want %q", member, got, ok, want)
+		t.Run(name, func(t *testing.T) {
+			e := lookup(name)
+			for member, want := range members {
+				if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
+					t.Errorf("%s: %q, %v; want %q", member, got, ok, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -192,8 +222,15 @@ func TestStratified(t *testing.T) {
 		first, second := stratified(labels, frac, seed)
 		all := slices.Sorted(slices.Values(slices.Concat(first, second)))
 		for i, v := range all {
-			if i != v || len(all) != len(labels) || !slices.IsSorted(first) || !slices.IsSorted(second) {
-				t.Fatalf("%v and %v are not an ordered partition of %d", first, second, len(labels))
+			switch {
+			case i != v:
+				t.Fatalf("i is %d; want %d", i, v)
+			case len(all) != len(labels):
+				t.Fatalf("len(all) is %d; want %d", len(all), len(labels))
+			case !slices.IsSorted(first):
+				t.Fatal("slices.IsSorted(first) is false")
+			case !slices.IsSorted(second):
+				t.Fatal("slices.IsSorted(second) is false")
 			}
 		}
 		count, got := map[int32]int{}, map[int32]int{}
@@ -237,35 +274,42 @@ func TestSelection(t *testing.T) {
 	s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
 	v, x := &Dataset{Vector: 2, Classes: []string{"a", "b"}, Train: s}, make([]float32, 2)
 	numbers := v.Select(&v.Train, 0, 1)
-	if class := numbers.Sample(0, x); class != 1 || x[0] != 3 || x[1] != 4.5 {
-		t.Errorf("class %d, %v", class, x)
+	switch class := numbers.Sample(0, x); {
+	case class != 1:
+		t.Errorf("class is %d; want 1", class)
+	case x[0] != 3:
+		t.Errorf("x[0] is %g; want 3", x[0])
+	case x[1] != 4.5:
+		t.Errorf("x[1] is %g; want 4.5", x[1])
 	}
 }
 
 // TestContactSheet looks for the second image of the second class, which is the only white one.
 func TestContactSheet(t *testing.T) {
 	for _, channels := range []int{1, 3} {
-		d := &Dataset{Name: "toy", Title: "Toy", Height: 28, Width: 28, Channels: channels, Classes: []string{"red", "blue"}}
-		d.Train = Split{Pixels: make([]uint8, 6*d.ImageSize()), Labels: []int32{0, 1, 0, 1, 0, 1}}
-		for i := range d.Image(&d.Train, 3) {
-			d.Image(&d.Train, 3)[i] = 40
-		}
-		d.Test = d.Train
-		img := must.Get(ContactSheet(d, 2))(t)
-		n := 0
-		for i := 0; i < len(img.Pix); i += 4 {
-			if slices.Equal(img.Pix[i:i+3], []uint8{40, 40, 40}) {
-				n++
+		t.Run(fmt.Sprint(channels), func(t *testing.T) {
+			d := &Dataset{Name: "toy", Title: "Toy", Height: 28, Width: 28, Channels: channels, Classes: []string{"red", "blue"}}
+			d.Train = Split{Pixels: make([]uint8, 6*d.ImageSize()), Labels: []int32{0, 1, 0, 1, 0, 1}}
+			for i := range d.Image(&d.Train, 3) {
+				d.Image(&d.Train, 3)[i] = 40
 			}
-		}
-		if n != 56*56 {
-			t.Errorf("%d channels: %d pixels of the image, want 56×56", channels, n)
-		}
-		for _, n := range []int{0, 101} {
-			if _, err := ContactSheet(d, n); err == nil {
-				t.Errorf("%d per class: no error", n)
+			d.Test = d.Train
+			img := must.Get(ContactSheet(d, 2))(t)
+			n := 0
+			for i := 0; i < len(img.Pix); i += 4 {
+				if slices.Equal(img.Pix[i:i+3], []uint8{40, 40, 40}) {
+					n++
+				}
 			}
-		}
+			if n != 56*56 {
+				t.Errorf("%d channels: %d pixels of the image, want 56×56", channels, n)
+			}
+			for _, n := range []int{0, 101} {
+				if _, err := ContactSheet(d, n); err == nil {
+					t.Errorf("%d per class: no error", n)
+				}
+			}
+		})
 	}
 	huge := &Dataset{Name: "huge", Height: 1024, Width: 1024, Channels: 1, Classes: strings.Split("abcdefghij", "")}
 	huge.Train = Split{Pixels: make([]uint8, huge.ImageSize()), Labels: []int32{0}}
@@ -327,8 +371,10 @@ func TestRealCounts(t *testing.T) {
 					t.Errorf("%s has %d test images", d.Classes[class], len(members))
 				}
 			}
-			if files, err := Verify(t.Context(), name, o); len(files) == 0 ||
-				name == "cifar-100" && (err != nil || files[0].Status != "ok") {
+			switch files, err := Verify(t.Context(), name, o); {
+			case len(files) == 0:
+				t.Error("len(files) is 0")
+			case name == "cifar-100" && (err != nil || files[0].Status != "ok"):
 				t.Errorf("%+v, %v", files, err)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/names"
 )
@@ -216,9 +217,7 @@ func inAllForms(t *testing.T, forms map[string]func(*testing.T, *doubtful) strin
 				d, err := Open(t.Context(), name, Options{})
 				switch {
 				case c.refused:
-					if err == nil || !strings.Contains(err.Error(), c.want) {
-						t.Errorf("error %v; want one with %q", err, c.want)
-					}
+					expect.Refusal(t, "the set", err, c.want)
 				case err != nil:
 					t.Error(err)
 				case c.want == "":
@@ -230,8 +229,11 @@ func inAllForms(t *testing.T, forms map[string]func(*testing.T, *doubtful) strin
 				case !strings.Contains(d.Note, c.want):
 					t.Errorf("the note %q lacks %q", d.Note, c.want)
 				}
-				if files, _ := Verify(t.Context(), name, Options{}); len(files) != 1 || !strings.Contains(files[0].Detail, c.want) {
-					t.Errorf("pcl data verify says %+v", files)
+				switch files, _ := Verify(t.Context(), name, Options{}); {
+				case len(files) != 1:
+					t.Errorf("len(files) is %d; want 1", len(files))
+				case !strings.Contains(files[0].Detail, c.want):
+					t.Errorf("files[0].Detail is %q; want %q in it", files[0].Detail, c.want)
 				}
 			})
 		}
@@ -351,8 +353,15 @@ func TestDigits(t *testing.T) {
 						v := d.numbers(&d.Train, i)[0]
 						least, most, different[v] = min(least, float64(v)), max(most, float64(v)), true
 					}
-					if len(different) != d.Train.Len() || least > -1.5 || most < 1.5 || most > 2 {
-						t.Errorf("%d of %d values from %g to %g", len(different), d.Train.Len(), least, most)
+					switch {
+					case len(different) != d.Train.Len():
+						t.Errorf("len(different) is %d; want %d", len(different), d.Train.Len())
+					case least > -1.5:
+						t.Errorf("least is %g; want at most -1.5", least)
+					case most < 1.5:
+						t.Errorf("most is %g; want at least 1.5", most)
+					case most > 2:
+						t.Errorf("most is %g; want at most 2", most)
 					}
 				}
 			})

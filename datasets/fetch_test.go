@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -110,7 +111,8 @@ func zipOf(t *testing.T, members map[string][]byte) []byte {
 func holds(t *testing.T, dir string, want []byte) {
 	t.Helper()
 	if got, err := os.ReadFile(filepath.Join(dir, "toy/data.bin")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("toy/data.bin has %d bytes (%v), or others than the %d that were served", len(got), err, len(want))
+		t.Errorf("toy/data.bin has %d bytes (%v), or others than the %d that were served", len(got), expect.Text(err),
+			len(want))
 	}
 	for _, pattern := range []string{"downloads/*.part*", "toy/.unpack*", "toy/old.bin"} {
 		if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
@@ -126,42 +128,50 @@ func TestFetch(t *testing.T) {
 	content := someBytes(100_000)
 	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)),
 		"toy.zip": zipOf(t, toyMembers(content)), "data.bin": content} {
-		for _, before := range []string{"", "damaged", "half a download", "a copy", "left by a kill"} {
-			s := &server{data: data}
-			e, dir := toyEntry(t, s, name, content)
-			mine, requests := "toy/mine.txt", int64(1)
-			switch before {
-			case "damaged":
-				write(t, filepath.Join(dir, "toy/data.bin"), []byte("damaged"))
-			case "half a download":
-				write(t, filepath.Join(dir, "downloads", name+".part"), data[:len(data)/2])
-			case "a copy":
-				mine, requests = "downloads/"+name, 0
-			case "left by a kill":
-				if name != "data.bin" {
-					write(t, filepath.Join(dir, "toy/.unpack/old.bin"), content[:10])
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []string{"", "damaged", "half a download", "a copy", "left by a kill"} {
+				s := &server{data: data}
+				e, dir := toyEntry(t, s, name, content)
+				mine, requests := "toy/mine.txt", int64(1)
+				switch before {
+				case "damaged":
+					write(t, filepath.Join(dir, "toy/data.bin"), []byte("damaged"))
+				case "half a download":
+					write(t, filepath.Join(dir, "downloads", name+".part"), data[:len(data)/2])
+				case "a copy":
+					mine, requests = "downloads/"+name, 0
+				case "left by a kill":
+					if name != "data.bin" {
+						write(t, filepath.Join(dir, "toy/.unpack/old.bin"), content[:10])
+					}
+					mine = "other/.unpack/data.bin" // of a set that another process may fetch
 				}
-				mine = "other/.unpack/data.bin" // of a set that another process may fetch
+				write(t, filepath.Join(dir, mine), data)
+				said, err := fetchToy(t, e, dir)
+				switch {
+				case err != nil:
+					t.Errorf("%s, %s: %v", name, before, err)
+				case !strings.Contains(said, "complete"):
+					t.Errorf("%s, %s: said is %q; want %q in it", name, before, said, "complete")
+				case s.requests.Load() != requests:
+					t.Errorf("%s, %s: s.requests.Load() is %d; want %d", name, before, s.requests.Load(), requests)
+				}
+				holds(t, dir, content)
+				if more, _ := os.ReadFile(filepath.Join(dir, "toy/deep/er/more.txt")); name != "data.bin" &&
+					string(more) != "more" {
+					t.Errorf("more.txt holds %q", more)
+				}
+				if _, err := os.Stat(filepath.Join(dir, "toy/skipped.txt")); err == nil {
+					t.Error("a member outside of the folder was unpacked")
+				}
+				if kept, _ := os.ReadFile(filepath.Join(dir, mine)); !bytes.Equal(kept, data) {
+					t.Errorf("%s, %s: the user's file has %d bytes now", name, before, len(kept))
+				}
+				if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != requests {
+					t.Errorf("%s, fetched again: %v after %d requests", name, expect.Text(err), s.requests.Load())
+				}
 			}
-			write(t, filepath.Join(dir, mine), data)
-			said, err := fetchToy(t, e, dir)
-			if err != nil || !strings.Contains(said, "complete") || s.requests.Load() != requests {
-				t.Errorf("%s, %s: %v after %d requests, said %q", name, before, err, s.requests.Load(), said)
-			}
-			holds(t, dir, content)
-			if more, _ := os.ReadFile(filepath.Join(dir, "toy/deep/er/more.txt")); name != "data.bin" && string(more) != "more" {
-				t.Errorf("%s: more.txt holds %q", name, more)
-			}
-			if _, err := os.Stat(filepath.Join(dir, "toy/skipped.txt")); err == nil {
-				t.Errorf("%s: a member outside of the folder was unpacked", name)
-			}
-			if kept, _ := os.ReadFile(filepath.Join(dir, mine)); !bytes.Equal(kept, data) {
-				t.Errorf("%s, %s: the user's file has %d bytes now", name, before, len(kept))
-			}
-			if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != requests {
-				t.Errorf("%s, fetched again: %v after %d requests", name, err, s.requests.Load())
-			}
-		}
+		})
 	}
 }
 
@@ -187,7 +197,7 @@ func TestFetchWrong(t *testing.T) {
 
 	e, dir = toyEntry(t, &server{data: tarOf(t, map[string][]byte{"toy/other.bin": content})}, "toy.tar.gz", content)
 	if _, err := fetchToy(t, e, dir); err == nil {
-		t.Errorf("an archive without the file: %v", err)
+		t.Errorf("an archive without the file: %v", expect.Text(err))
 	}
 }
 
@@ -198,23 +208,25 @@ func TestFetchWrongCopy(t *testing.T) {
 	flipped := bytes.Clone(content)
 	flipped[17]++
 	for name, mine := range map[string][]byte{"wrong checksum": flipped, "half": content[:500], "empty": nil} {
-		for _, status := range []int{0, 404} {
-			e, dir := toyEntry(t, &server{data: content, status: status}, "data.bin", content)
-			path := filepath.Join(dir, "downloads/data.bin")
-			write(t, path, mine)
-			said, err := fetchToy(t, e, dir)
-			if status == 0 {
-				holds(t, dir, content)
-			} else if err != nil {
-				said = err.Error()
+		t.Run(name, func(t *testing.T) {
+			for _, status := range []int{0, 404} {
+				e, dir := toyEntry(t, &server{data: content, status: status}, "data.bin", content)
+				path := filepath.Join(dir, "downloads/data.bin")
+				write(t, path, mine)
+				said, err := fetchToy(t, e, dir)
+				if status == 0 {
+					holds(t, dir, content)
+				} else if err != nil {
+					said = err.Error()
+				}
+				if (err == nil) != (status == 0) || !strings.Contains(said, path) {
+					t.Errorf("%s, status %d: error %v, said %q", name, status, expect.Text(err), said)
+				}
+				if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, mine) {
+					t.Errorf("%s, status %d: the user's file has %d bytes now, %v", name, status, len(got), expect.Text(err))
+				}
 			}
-			if (err == nil) != (status == 0) || !strings.Contains(said, path) {
-				t.Errorf("%s, status %d: error %v, said %q", name, status, err, said)
-			}
-			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, mine) {
-				t.Errorf("%s, status %d: the user's file has %d bytes now, %v", name, status, len(got), err)
-			}
-		}
+		})
 	}
 }
 
@@ -246,16 +258,18 @@ func TestFetchNothingToWrite(t *testing.T) {
 	write(t, filepath.Join(dir, "toy/data.bin"), content)
 	write(t, filepath.Join(dir, "downloads"), nil) // where a folder cannot be made
 	if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != 0 {
-		t.Errorf("error %v, %d requests", err, s.requests.Load())
+		t.Errorf("error %v, %d requests", expect.Text(err), s.requests.Load())
 	}
 	e.Files = append(e.Files, File{Path: "toy/more.bin", Bytes: 5, SHA256: "of no file"})
 	e.Downloads = append(e.Downloads, Source{URL: "http://127.0.0.1:1/more.bin", Bytes: 5, folder: "toy"})
 	for _, downloads := range []string{"a file", "a folder"} {
-		if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
-			t.Errorf("%s: what is whole was downloaded again, or what is not is no error: %d requests, %v", downloads,
-				s.requests.Load(), err)
-		}
-		os.Remove(filepath.Join(dir, "downloads"))
+		t.Run(downloads, func(t *testing.T) {
+			if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
+				t.Errorf("what is whole was downloaded again, or what is not is no error: %d requests, %v",
+					s.requests.Load(), expect.Text(err))
+			}
+			os.Remove(filepath.Join(dir, "downloads"))
+		})
 	}
 	if err := Fetch(t.Context(), "glyphs", Options{}); err != nil {
 		t.Errorf("a set that is generated: %v", err)

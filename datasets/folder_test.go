@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/image/tiff"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -93,7 +94,7 @@ func refused(t *testing.T, name, file string) {
 	t.Helper()
 	if _, err := Open(context.Background(), name, Options{}); err == nil ||
 		!strings.Contains(filepath.ToSlash(err.Error()), file) {
-		t.Errorf("%s: error %v; want one that names %s", name, err, file)
+		t.Errorf("%s: error %v; want one that names %s", name, expect.Text(err), file)
 	}
 }
 
@@ -105,25 +106,50 @@ func link(t *testing.T, target, path string) {
 func TestFolder(t *testing.T) {
 	dir := colours(t, 10)
 	d := mustOpen(t, "folder:"+dir)
-	if !slices.Equal(d.Classes, []string{"blue", "green", "red"}) || d.Size() != "20×20×3" || d.Train.Len() != 24 ||
-		d.Test.Len() != 6 {
-		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	switch {
+	case !slices.Equal(d.Classes, []string{"blue", "green", "red"}):
+		t.Fatalf("d.Classes is %q; want %q", d.Classes, []string{"blue", "green", "red"})
+	case d.Size() != "20×20×3":
+		t.Fatalf("d.Size() is %q; want %q", d.Size(), "20×20×3")
+	case d.Train.Len() != 24:
+		t.Fatalf("d.Train.Len() is %d; want 24", d.Train.Len())
+	case d.Test.Len() != 6:
+		t.Fatalf("d.Test.Len() is %d; want 6", d.Test.Len())
 	}
 	if p := d.Image(&d.Train, 0); p[2] != 255 || p[0] > 10 {
 		t.Errorf("the first blue pixel is %v", p[:3])
 	}
 	again := mustOpen(t, "folder:"+dir)
-	if !bytes.Equal(d.Train.Pixels, again.Train.Pixels) || d.SHA256 != again.SHA256 || len(d.SHA256) != 64 {
-		t.Error("opened twice, it is not the same")
+	switch {
+	case !bytes.Equal(d.Train.Pixels, again.Train.Pixels):
+		t.Errorf("d.Train.Pixels is %q; want %q", d.Train.Pixels, again.Train.Pixels)
+	case d.SHA256 != again.SHA256:
+		t.Errorf("d.SHA256 is %q; want %q", d.SHA256, again.SHA256)
+	case len(d.SHA256) != 64:
+		t.Errorf("len(d.SHA256) is %d; want 64", len(d.SHA256))
 	}
 	i, err := Inspect(context.Background(), "folder:"+dir, Options{})
-	if err != nil || i.SHA256 != d.SHA256 || i.Classes != 3 || i.Train != 24 || i.Image != "20×20×3" ||
-		i.Title != d.Title || i.Source != d.Source || i.Licence != d.Licence {
-		t.Errorf("Inspect says %+v, %v", i, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case i.SHA256 != d.SHA256:
+		t.Errorf("i.SHA256 is %q; want %q", i.SHA256, d.SHA256)
+	case i.Classes != 3:
+		t.Errorf("i.Classes is %d; want 3", i.Classes)
+	case i.Train != 24:
+		t.Errorf("i.Train is %d; want 24", i.Train)
+	case i.Image != "20×20×3":
+		t.Errorf("i.Image is %q; want %q", i.Image, "20×20×3")
+	case i.Title != d.Title:
+		t.Errorf("i.Title is %q; want %q", i.Title, d.Title)
+	case i.Source != d.Source:
+		t.Errorf("i.Source is %q; want %q", i.Source, d.Source)
+	case i.Licence != d.Licence:
+		t.Errorf("i.Licence is %q; want %q", i.Licence, d.Licence)
 	}
 	paint(t, filepath.Join(dir, "red", "img1.png"), 20, 20, color.Black)
 	if i, err := Inspect(context.Background(), "folder:"+dir, Options{}); err != nil || i.SHA256 == d.SHA256 {
-		t.Errorf("an image has changed, and the checksum has not: %v", err)
+		t.Errorf("an image has changed, and the checksum has not: %v", expect.Text(err))
 	}
 }
 
@@ -164,24 +190,38 @@ func TestFolderOfSplits(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"train/train/a10.jpg", "train/train/a9.png", "train/bus/x/1.png", "test/train/1.PNG.png",
 		"test/bus/2.jpg"} {
-		paint(t, filepath.Join(dir, name), 40, 20, color.NRGBA{uint8(len(name)), 100, 100, 255})
+		t.Run(name, func(t *testing.T) {
+			paint(t, filepath.Join(dir, name), 40, 20, color.NRGBA{uint8(len(name)), 100, 100, 255})
+		})
 	}
 	write(t, filepath.Join(dir, "train", "bus", "notes.txt"), []byte("hello"))
 	write(t, filepath.Join(dir, "train", "bus", ".thumbnail.png"), nil)
 	d := mustOpen(t, "folder:"+dir+"?size=10x8&channels=1")
-	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 ||
-		d.Test.Len() != 2 {
-		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	switch {
+	case !slices.Equal(d.Classes, []string{"bus", "train"}):
+		t.Fatalf("d.Classes is %q; want %q", d.Classes, []string{"bus", "train"})
+	case d.Size() != "10×8×1":
+		t.Fatalf("d.Size() is %q; want %q", d.Size(), "10×8×1")
+	case d.Train.Len() != 3:
+		t.Fatalf("d.Train.Len() is %d; want 3", d.Train.Len())
+	case d.Test.Len() != 2:
+		t.Fatalf("d.Test.Len() is %d; want 2", d.Test.Len())
 	}
-	if tree := must.Get(readTree(t.Context(), dir))(t); tree.train[0].name != "x/1.png" ||
-		tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
-		t.Errorf("the order is %v", tree.train)
+	switch tree := must.Get(readTree(t.Context(), dir))(t); {
+	case tree.train[0].name != "x/1.png":
+		t.Errorf("tree.train[0].name is %q; want %q", tree.train[0].name, "x/1.png")
+	case tree.train[1].name != "a9.png":
+		t.Errorf("tree.train[1].name is %q; want %q", tree.train[1].name, "a9.png")
+	case tree.train[2].name != "a10.jpg":
+		t.Errorf("tree.train[2].name is %q; want %q", tree.train[2].name, "a10.jpg")
 	}
 	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)",
 		"1 files .txt were left out"} {
-		if !strings.Contains(d.Note, want) {
-			t.Errorf("the note %q lacks %q", d.Note, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(d.Note, want) {
+				t.Errorf("the note %q lacks %q", d.Note, want)
+			}
+		})
 	}
 	refused(t, "folder:"+dir+"?test=0.3", "split")
 	paint(t, filepath.Join(dir, "test/tram/1.png"), 4, 4, color.Black)
@@ -217,11 +257,24 @@ func TestShapes(t *testing.T) {
 		{"pad shows the left", "size=4&fit=pad", half, 4, 0, 30, 4, 4},
 		{"stretch", "size=4&fit=stretch", half, 12, 0, 30, 4, 4},
 	} {
-		d := four(t, ".png", encoded(t, "a.png", c.img), "?channels=1&"+c.query)
-		p := d.Image(&d.Train, 0)
-		if d.Height != c.height || d.Width != c.width || p[c.at] < c.least || p[c.at] > c.most {
-			t.Errorf("%s: %s, pixel %d is %d, want %d to %d: %v", c.name, d.Size(), c.at, p[c.at], c.least, c.most, p)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			d := four(t, ".png", encoded(t, "a.png", c.img), "?channels=1&"+c.query)
+			p := d.Image(&d.Train, 0)
+			switch {
+			case d.Height != c.height:
+				t.Errorf("%s, pixel %d is %d, want %d to %d: d.Height is %d; want %d", d.Size(), c.at, p[c.at], c.least, c.most,
+					d.Height, c.height)
+			case d.Width != c.width:
+				t.Errorf("%s, pixel %d is %d, want %d to %d: d.Width is %d; want %d", d.Size(), c.at, p[c.at], c.least, c.most,
+					d.Width, c.width)
+			case p[c.at] < c.least:
+				t.Errorf("%s, pixel %d is %d, want %d to %d: p[c.at] is %d; want at least %d", d.Size(), c.at, p[c.at], c.least,
+					c.most, p[c.at], c.least)
+			case p[c.at] > c.most:
+				t.Errorf("%s, pixel %d is %d, want %d to %d: p[c.at] is %d; want at most %d", d.Size(), c.at, p[c.at], c.least,
+					c.most, p[c.at], c.most)
+			}
+		})
 	}
 }
 
@@ -237,29 +290,31 @@ func TestGIF(t *testing.T) {
 		"own colours":    {image.Rect(0, 0, 8, 8), color.NRGBA{255, 0, 0, 255}, nil},
 		"beside a table": {image.Rect(0, 0, 8, 8), color.NRGBA{255, 0, 0, 255}, color.Palette{color.White}},
 	} {
-		config := image.Config{Width: 8, Height: 8}
-		if c.table != nil {
-			config.ColorModel = c.table
-		}
-		var b bytes.Buffer
-		frame := image.NewPaletted(c.frame, color.Palette{c.ink})
-		must.Do(t, gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: config}))
-		d := four(t, ".gif", b.Bytes(), "")
-		if want := map[bool]string{true: "8×8×1", false: "8×8×3"}[c.ink == color.Black]; d.Size() != want {
-			t.Errorf("%s: samples of %s", name, d.Size())
-			continue
-		}
-		for i := range 64 {
-			at, want := image.Pt(i%8, i/8), color.Color(color.White)
-			if at.In(c.frame) {
-				want = c.ink
+		t.Run(name, func(t *testing.T) {
+			config := image.Config{Width: 8, Height: 8}
+			if c.table != nil {
+				config.ColorModel = c.table
 			}
-			r, _, b, _ := want.RGBA()
-			if p := d.Image(&d.Train, 0)[i*d.Channels : (i+1)*d.Channels]; p[0] != uint8(r>>8) ||
-				p[d.Channels-1] != uint8(b>>8) {
-				t.Errorf("%s: pixel %v is %v", name, at, p)
+			var b bytes.Buffer
+			frame := image.NewPaletted(c.frame, color.Palette{c.ink})
+			must.Do(t, gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: config}))
+			d := four(t, ".gif", b.Bytes(), "")
+			if want := map[bool]string{true: "8×8×1", false: "8×8×3"}[c.ink == color.Black]; d.Size() != want {
+				t.Errorf("samples of %s", d.Size())
+				return
 			}
-		}
+			for i := range 64 {
+				at, want := image.Pt(i%8, i/8), color.Color(color.White)
+				if at.In(c.frame) {
+					want = c.ink
+				}
+				r, _, b, _ := want.RGBA()
+				if p := d.Image(&d.Train, 0)[i*d.Channels : (i+1)*d.Channels]; p[0] != uint8(r>>8) ||
+					p[d.Channels-1] != uint8(b>>8) {
+					t.Errorf("pixel %v is %v", at, p)
+				}
+			}
+		})
 	}
 }
 
@@ -309,16 +364,18 @@ func TestBadFolders(t *testing.T) {
 		"bad\\xff":      func(string) {},
 		"Red":           func(path string) { paint(t, path+"/x.png", 2, 2, color.Black) },
 	} {
-		dir := colours(t, 2)
-		switch {
-		case runtime.GOOS != "linux" && !strings.Contains(file, ".") && file != "train":
-			continue // links, and names that differ in nothing but case or are not UTF-8
-		case file == "bad\\xff":
-			paint(t, dir+"/bad\xff/x.png", 2, 2, color.Black)
-		default:
-			make(filepath.Join(dir, file))
-		}
-		refused(t, "folder:"+dir, file)
+		t.Run(file, func(t *testing.T) {
+			dir := colours(t, 2)
+			switch {
+			case runtime.GOOS != "linux" && !strings.Contains(file, ".") && file != "train":
+				return // links, and names that differ in nothing but case or are not UTF-8
+			case file == "bad\\xff":
+				paint(t, dir+"/bad\xff/x.png", 2, 2, color.Black)
+			default:
+				make(filepath.Join(dir, file))
+			}
+			refused(t, "folder:"+dir, file)
+		})
 	}
 }
 
@@ -327,14 +384,13 @@ func TestBadNames(t *testing.T) {
 	for _, name := range []string{"folder:", "folder:" + dir + "?sise=3", "folder:" + dir + "?size=0",
 		"folder:" + dir + "?test=2", "folder:" + dir + "?fit=max",
 		"folder:" + dir + "?size=4&size=5", "fodler:" + dir} {
-		if _, err := Open(context.Background(), name, Options{}); !errors.Is(err, ErrName) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(context.Background(), name, Options{})
+			expect.Refusal(t, "Open", err, ErrName)
+		})
 	}
-	if _, err := Open(context.Background(), "folder:"+filepath.Join(dir, "none"), Options{}); !errors.Is(err,
-		fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
+	_, err := Open(context.Background(), "folder:"+filepath.Join(dir, "none"), Options{})
+	expect.Refusal(t, "a folder that is not there", err, fs.ErrNotExist)
 }
 
 func TestNatural(t *testing.T) {
@@ -356,25 +412,33 @@ func TestSplitNames(t *testing.T) {
 		"train1 train2 test":  "refused",
 		"Train Test_A Test_B": "refused", "Train Test Unlabelled": "refused", "Test Val": "refused",
 	} {
-		dir := t.TempDir()
-		for k, folder := range strings.Fields(folders) {
-			for i, class := range []string{"cat", "cat", "dog", "dog"} {
-				paint(t, filepath.Join(dir, folder, class, fmt.Sprint(i, ".png")), 4, 4, color.Gray{uint8(10*k + i)})
+		t.Run(folders, func(t *testing.T) {
+			dir := t.TempDir()
+			for k, folder := range strings.Fields(folders) {
+				for i, class := range []string{"cat", "cat", "dog", "dog"} {
+					paint(t, filepath.Join(dir, folder, class, fmt.Sprint(i, ".png")), 4, 4, color.Gray{uint8(10*k + i)})
+				}
 			}
-		}
-		if want == "refused" {
-			refused(t, "folder:"+dir, filepath.ToSlash(dir))
-			continue
-		}
-		d := mustOpen(t, "folder:"+dir)
-		if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Test.Len() != 4-2*strings.Count(want, "split") ||
-			want != "split" && !strings.Contains(d.Note, want) {
-			t.Errorf("%s: %d test images, %s", folders, d.Test.Len(), d.Note)
-		}
+			if want == "refused" {
+				refused(t, "folder:"+dir, filepath.ToSlash(dir))
+				return
+			}
+			d := mustOpen(t, "folder:"+dir)
+			switch {
+			case !slices.Equal(d.Classes, []string{"cat", "dog"}):
+				t.Errorf("d.Classes is %q; want %q", d.Classes, []string{"cat", "dog"})
+			case d.Test.Len() != 4-2*strings.Count(want, "split"):
+				t.Errorf("d.Test.Len() is %d; want %d", d.Test.Len(), 4-2*strings.Count(want, "split"))
+			case want != "split" && !strings.Contains(d.Note, want):
+				t.Errorf("%d test images, %s", d.Test.Len(), d.Note)
+			}
+		})
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"Train/1.png", "Test/2.png"} {
-		paint(t, filepath.Join(dir, name), 4, 4, color.Black)
+		t.Run(name, func(t *testing.T) {
+			paint(t, filepath.Join(dir, name), 4, 4, color.Black)
+		})
 	}
 	refused(t, "folder:"+dir, "Train")
 }
@@ -419,8 +483,12 @@ func TestDepth(t *testing.T) {
 			write(t, path, encoded(t, path, img))
 		}
 		d := mustOpen(t, "folder:"+dir)
-		if p := d.Image(&d.Train, 0); p[1] != c.want || !strings.Contains(d.Note, c.note) ||
-			c.note == "" && strings.Contains(d.Note, "bits") {
+		switch p := d.Image(&d.Train, 0); {
+		case p[1] != c.want:
+			t.Errorf("%d: p[1] is %d; want %d", c.most, p[1], c.want)
+		case !strings.Contains(d.Note, c.note):
+			t.Errorf("%d: d.Note is %q; want %q in it", c.most, d.Note, c.note)
+		case c.note == "" && strings.Contains(d.Note, "bits"):
 			t.Errorf("%d: %v, %s", c.most, p[:4], d.Note)
 		}
 	}
@@ -442,10 +510,12 @@ func TestOddities(t *testing.T) {
 	webps := must.Get(base64.StdEncoding.DecodeString(
 		"UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA=="))(t)
 	for name, data := range map[string][]byte{"a.gif": large, "a.tif": tiffs.Bytes(), "a.bmp": bits16, "a.webp": webps} {
-		d := four(t, name, data, "?channels=1")
-		if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 ||
-			name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {
-			t.Errorf("%s: %v", name, p)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := four(t, name, data, "?channels=1")
+			if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 ||
+				name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {
+				t.Error(p)
+			}
+		})
 	}
 }

@@ -26,8 +26,13 @@ func FuzzIDX(f *testing.F) {
 		for _, d := range dims {
 			n *= d
 		}
-		if len(dims) != wantDims || len(got) != n || n == 0 {
-			t.Errorf("dimensions %v and %d bytes", dims, len(got))
+		switch {
+		case len(dims) != wantDims:
+			t.Errorf("len(dims) is %d; want %d", len(dims), wantDims)
+		case len(got) != n:
+			t.Errorf("len(got) is %d; want %d", len(got), n)
+		case n == 0:
+			t.Error("n is 0")
 		}
 	})
 }
@@ -70,8 +75,15 @@ func FuzzAnnotations(f *testing.F) {
 			t.Error("no files and no error")
 		}
 		for _, x := range files {
-			if x.label < 0 || int(x.label) >= len(wnids) || !filepath.IsLocal(x.path) || filepath.Dir(x.path) != "." {
+			switch {
+			case x.label < 0:
+				t.Errorf("x.label is %d; want at least 0", x.label)
+			case int(x.label) >= len(wnids):
+				t.Errorf("int(x.label) is %d; want less than %d", int(x.label), len(wnids))
+			case !filepath.IsLocal(x.path):
 				t.Errorf("accepted %q with label %d", x.path, x.label)
+			case filepath.Dir(x.path) != ".":
+				t.Errorf("filepath.Dir(x.path) is %q; want %q", filepath.Dir(x.path), ".")
 			}
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -58,17 +59,27 @@ func TestOpenIDX(t *testing.T) {
 	dir := t.TempDir()
 	for _, prefix := range []string{"emnist/emnist-byclass-train", "emnist/emnist-byclass-test", "mnist/train",
 		"mnist/t10k"} {
-		fakeIDX(t, dir, prefix, 124, 10)
+		t.Run(prefix, func(t *testing.T) {
+			fakeIDX(t, dir, prefix, 124, 10)
+		})
 	}
 	plain := filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte")
 	write(t, plain, idxBytes(make([]byte, 124), 124))
 	must.Do(t, os.Remove(plain+".gz"))
 	for name, set := range map[string]int{"emnist-byclass": 1, "mnist": 28} {
-		d := open(t, name, dir)
-		if p := d.Image(&d.Test, 3); p[set] != 200 || p[29-set] != 0 || d.Train.Labels[13] != 3 ||
-			!strings.Contains(d.Title, "subset") {
-			t.Errorf("%s (%s): pixels %d and %d are %d and %d", name, d.Title, set, 29-set, p[set], p[29-set])
-		}
+		t.Run(name, func(t *testing.T) {
+			d := open(t, name, dir)
+			switch p := d.Image(&d.Test, 3); {
+			case p[set] != 200:
+				t.Errorf("%s (%s): p[set] is %d; want 200", name, d.Title, p[set])
+			case p[29-set] != 0:
+				t.Errorf("%s (%s): p[29-set] is %d; want 0", name, d.Title, p[29-set])
+			case d.Train.Labels[13] != 3:
+				t.Errorf("%s (%s): d.Train.Labels[13] is %d; want 3", name, d.Title, d.Train.Labels[13])
+			case !strings.Contains(d.Title, "subset"):
+				t.Errorf("%s (%s): d.Title is %q; want %q in it", name, d.Title, d.Title, "subset")
+			}
+		})
 	}
 }
 
@@ -77,12 +88,17 @@ func TestTest80(t *testing.T) {
 	fakeIDX(t, dir, "emnist/emnist-byclass-test", 62*5, 62)
 	fakeIDX(t, dir, "mnist/t10k", 50, 10)
 	for _, name := range []string{"emnist-byclass", "mnist"} {
-		d := open(t, name+"-test80", dir)
-		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) ||
-			!strings.Contains(d.Note, "official test file") {
-			t.Errorf("%s: %d train and %d test images of %d classes, %s", d.Name, d.Train.Len(), d.Test.Len(),
-				len(d.Classes), d.Note)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := open(t, name+"-test80", dir)
+			switch {
+			case d.Train.Len() != 4*len(d.Classes):
+				t.Errorf("%s: d.Train.Len() is %d; want %d", d.Name, d.Train.Len(), 4*len(d.Classes))
+			case d.Test.Len() != len(d.Classes):
+				t.Errorf("%s: d.Test.Len() is %d; want %d", d.Name, d.Test.Len(), len(d.Classes))
+			case !strings.Contains(d.Note, "official test file"):
+				t.Errorf("%s: d.Note is %q; want %q in it", d.Name, d.Note, "official test file")
+			}
+		})
 	}
 }
 
@@ -99,9 +115,11 @@ func TestBadIDX(t *testing.T) {
 		"claim beyond the file":      idxBytes(nil, 1<<15, 1<<15),
 		"claim beyond the gzip file": gzipped(idxBytes(nil, 1<<15, 1<<15)),
 	} {
-		if _, _, err := decodeIDX(bytes.NewReader(data), int64(len(data)), 2); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := decodeIDX(bytes.NewReader(data), int64(len(data)), 2); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	images := func(n, side uint32) []byte { return idxBytes(make([]byte, n*side*side), n, side, side) }
 	for name, files := range map[string][2][]byte{
@@ -109,12 +127,13 @@ func TestBadIDX(t *testing.T) {
 		"label out of range": {images(2, 28), idxBytes([]byte{0, 10}, 2)},
 		"another size":       {images(2, 27), idxBytes([]byte{0, 1}, 2)},
 	} {
-		dir := t.TempDir()
-		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), files[0])
-		write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte.gz"), files[1])
-		if _, err := Open(t.Context(), "mnist-test80", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
-			t.Errorf("%s: error %v does not name the file", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), files[0])
+			write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte.gz"), files[1])
+			_, err := Open(t.Context(), "mnist-test80", Options{Dir: dir})
+			expect.Refusal(t, "Open", err, dir)
+		})
 	}
 }
 
@@ -155,9 +174,15 @@ func TestOpenCIFAR(t *testing.T) {
 	batch := fakeCIFAR10(t, dir)
 	write(t, filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin"), batch)
 	d := open(t, "cifar-10", dir)
-	if d.Train.Len() != 20 || d.Test.Len() != 10 || d.Classes[9] != "class 9" ||
-		!strings.Contains(d.Title, "subset: 20 train, 10 test") {
-		t.Errorf("%s: %d train, %d test, class %q", d.Title, d.Train.Len(), d.Test.Len(), d.Classes[9])
+	switch {
+	case d.Train.Len() != 20:
+		t.Errorf("%s: d.Train.Len() is %d; want 20", d.Title, d.Train.Len())
+	case d.Test.Len() != 10:
+		t.Errorf("%s: d.Test.Len() is %d; want 10", d.Title, d.Test.Len())
+	case d.Classes[9] != "class 9":
+		t.Errorf("%s: d.Classes[9] is %q; want %q", d.Title, d.Classes[9], "class 9")
+	case !strings.Contains(d.Title, "subset: 20 train, 10 test"):
+		t.Errorf("%s: d.Title is %q; want %q in it", d.Title, d.Title, "subset: 20 train, 10 test")
 	}
 	if p := d.Image(&d.Train, 1); !bytes.Equal(p[:6], []byte{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("an image begins with %v", p[:6])
@@ -167,9 +192,11 @@ func TestOpenCIFAR(t *testing.T) {
 		t.Error("a part is taken for all files")
 	}
 	for i, want := range []string{"partial", "missing", "partial", "missing", "missing", "partial", "readable"} {
-		if f := files[i]; f.Status != want {
-			t.Errorf("%s is %s (%s); want %s", f.Path, f.Status, f.Detail, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if f := files[i]; f.Status != want {
+				t.Errorf("%s is %s (%s); want %s", f.Path, f.Status, f.Detail, want)
+			}
+		})
 	}
 
 	hundred := filepath.Join(dir, "cifar-100-binary")
@@ -182,14 +209,15 @@ func TestOpenCIFAR(t *testing.T) {
 	}
 	for file, data := range map[string][]byte{"fine_label_names.txt": lines(99), "train.bin": two[:len(two)-1],
 		"test.bin": cifarRecord(0, 100)} {
-		good := must.Get(os.ReadFile(filepath.Join(hundred, file)))(t)
-		for _, bad := range [][]byte{data, nil} {
-			write(t, filepath.Join(hundred, file), bad)
-			if _, err := Open(t.Context(), "cifar-100", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), file) {
-				t.Errorf("%s of %d bytes: error %v", file, len(bad), err)
+		t.Run(file, func(t *testing.T) {
+			good := must.Get(os.ReadFile(filepath.Join(hundred, file)))(t)
+			for _, bad := range [][]byte{data, nil} {
+				write(t, filepath.Join(hundred, file), bad)
+				_, err := Open(t.Context(), "cifar-100", Options{Dir: dir})
+				expect.Refusal(t, fmt.Sprintf("%s of %d bytes", file, len(bad)), err, file)
 			}
-		}
-		write(t, filepath.Join(hundred, file), good)
+			write(t, filepath.Join(hundred, file), good)
+		})
 	}
 }
 
@@ -230,8 +258,15 @@ func fakeTiny(t *testing.T) (dir, base string) {
 func TestTinyImageNet(t *testing.T) {
 	dir, base := fakeTiny(t)
 	d := open(t, "tiny-imagenet", dir)
-	if d.Train.Len() != 400 || d.Test.Len() != 200 || d.Train.Labels[399] != 199 || d.Test.Labels[199] != 199 {
-		t.Fatalf("%d train and %d test images", d.Train.Len(), d.Test.Len())
+	switch {
+	case d.Train.Len() != 400:
+		t.Fatalf("d.Train.Len() is %d; want 400", d.Train.Len())
+	case d.Test.Len() != 200:
+		t.Fatalf("d.Test.Len() is %d; want 200", d.Test.Len())
+	case d.Train.Labels[399] != 199:
+		t.Fatalf("d.Train.Labels[399] is %d; want 199", d.Train.Labels[399])
+	case d.Test.Labels[199] != 199:
+		t.Fatalf("d.Test.Labels[199] is %d; want 199", d.Test.Labels[199])
 	}
 	if d.Classes[0] != "thing 0 (n00000200)" { // class 1 has the same name
 		t.Errorf("class 0 is %q", d.Classes[0])
@@ -240,13 +275,25 @@ func TestTinyImageNet(t *testing.T) {
 	if p := d.Image(&d.Train, 0); p[0] < 150 || p[1] > 80 {
 		t.Errorf("the first image starts with %v; want red", p[:3])
 	}
-	if p := d.Image(&d.Train, 1); p[0] != 77 || p[1] != 77 || p[2] != 77 {
-		t.Errorf("the second image starts with %v; want grey 77", p[:3])
+	switch p := d.Image(&d.Train, 1); {
+	case p[0] != 77:
+		t.Errorf("p[0] is %d; want 77", p[0])
+	case p[1] != 77:
+		t.Errorf("p[1] is %d; want 77", p[1])
+	case p[2] != 77:
+		t.Errorf("p[2] is %d; want 77", p[2])
 	}
 	half := open(t, "tiny-imagenet-32", dir)
-	if half.Size() != "32×32×3" || half.Note != d.Note || !slices.Equal(half.Classes, d.Classes) ||
-		!slices.Equal(half.Train.Labels, d.Train.Labels) ||
-		!slices.Equal(half.Test.Pixels, halve(d.Test.Pixels, d.Test.Len(), 64, 64, 3)) {
+	switch {
+	case half.Size() != "32×32×3":
+		t.Errorf("half.Size() is %q; want %q", half.Size(), "32×32×3")
+	case half.Note != d.Note:
+		t.Errorf("half.Note is %q; want %q", half.Note, d.Note)
+	case !slices.Equal(half.Classes, d.Classes):
+		t.Errorf("half.Classes is %q; want %q", half.Classes, d.Classes)
+	case !slices.Equal(half.Train.Labels, d.Train.Labels):
+		t.Errorf("half.Train.Labels is %v; want %v", half.Train.Labels, d.Train.Labels)
+	case !slices.Equal(half.Test.Pixels, halve(d.Test.Pixels, d.Test.Len(), 64, 64, 3)):
 		t.Error("tiny-imagenet-32 is not tiny-imagenet with half as many pixels")
 	}
 
@@ -287,10 +334,8 @@ func TestBadTinyImageNet(t *testing.T) {
 	dir, base := fakeTiny(t)
 	bad := func(name, file string) {
 		t.Helper()
-		if _, err := Open(t.Context(), "tiny-imagenet", Options{Dir: dir}); err == nil ||
-			!strings.Contains(err.Error(), filepath.Base(file)) {
-			t.Errorf("%s: error %v does not name %s", name, err, file)
-		}
+		_, err := Open(t.Context(), "tiny-imagenet", Options{Dir: dir})
+		expect.Refusal(t, name, err, filepath.Base(file))
 	}
 	small := jpegOf(t, image.NewGray(image.Rect(0, 0, 63, 63)))
 	for _, c := range []struct{ name, file, data string }{
@@ -320,19 +365,29 @@ func TestBadTinyImageNet(t *testing.T) {
 // number of samples.
 func TestVerifyCounts(t *testing.T) {
 	for n, want := range map[int]string{500: "partial", mnistTestSamples: "readable", mnistTestSamples + 1: "damaged"} {
-		dir := t.TempDir()
-		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte"), idxBytes(make([]byte, n*784), uint32(n), 28, 28))
-		write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes(make([]byte, n), uint32(n)))
-		files, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
-		if files[0].Status != want || files[1].Status != want || (err == nil) != (want == "readable") {
-			t.Errorf("with %d samples: %+v, %v; want %s", n, files, err, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte"), idxBytes(make([]byte, n*784), uint32(n), 28, 28))
+			write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes(make([]byte, n), uint32(n)))
+			files, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
+			switch {
+			case files[0].Status != want:
+				t.Errorf("with %d samples: files[0].Status is %q; want %q", n, files[0].Status, want)
+			case files[1].Status != want:
+				t.Errorf("with %d samples: files[1].Status is %q; want %q", n, files[1].Status, want)
+			case (err == nil) != (want == "readable"):
+				t.Errorf("with %d samples: (err == nil) is %t; want %t", n, (err == nil), (want == "readable"))
+			}
+		})
 	}
 	dir := t.TempDir()
 	fakeIDX(t, dir, "mnist/t10k", 500, 10) // which is not the file of the checksum
 	files, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
-	if files[0].Status != "partial" || err == nil {
-		t.Errorf("%+v, %v", files, err)
+	switch {
+	case files[0].Status != "partial":
+		t.Errorf("files[0].Status is %q; want %q", files[0].Status, "partial")
+	case err == nil:
+		t.Error("no error")
 	}
 	write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), []byte("damaged"))
 	if files, err = Verify(t.Context(), "mnist-test80", Options{Dir: dir}); files[0].Status != "damaged" {
@@ -361,15 +416,20 @@ func TestParts(t *testing.T) {
 			fakeIDX(t, dir, "mnist/t10k", n, 10)
 			sums[i] = sumOfPart(t, "mnist-test80", dir)
 		}
-		if len(sums[0]) != 64 || sums[0] == sums[1] || sums[1] != sums[2] {
-			t.Errorf("checksums %q", sums)
+		switch {
+		case len(sums[0]) != 64:
+			t.Errorf("len(sums[0]) is %d; want 64", len(sums[0]))
+		case sums[0] == sums[1]:
+			t.Errorf("sums[0] is %q", sums[1])
+		case sums[1] != sums[2]:
+			t.Errorf("sums[1] is %q; want %q", sums[1], sums[2])
 		}
 		fakeIDX(t, dir, "mnist/t10k", mnistTestSamples, 10)
 		if sum := sumOfPart(t, "mnist-test80", dir); sum != "" {
 			t.Errorf("the complete file has the checksum %s", sum)
 		}
 		if i, err := Inspect(t.Context(), "mnist", Options{Dir: dir}); err != nil || i.SHA256 != "" {
-			t.Errorf("a set that cannot be opened: %q, %v", i.SHA256, err)
+			t.Errorf("a set that cannot be opened: %q, %v", i.SHA256, expect.Text(err))
 		}
 	})
 	t.Run("CIFAR", func(t *testing.T) {
@@ -381,8 +441,13 @@ func TestParts(t *testing.T) {
 		write(t, second, batch)
 		two := sumOfPart(t, "cifar-10", dir)
 		must.Do(t, os.Rename(second, third))
-		if other := sumOfPart(t, "cifar-10", dir); one == "" || two == one || other == two {
-			t.Errorf("checksums %q, %q, %q", one, two, other)
+		switch other := sumOfPart(t, "cifar-10", dir); {
+		case one == "":
+			t.Error("one is empty")
+		case two == one:
+			t.Errorf("two is %q", one)
+		case other == two:
+			t.Errorf("other is %q", two)
 		}
 	})
 	t.Run("Tiny ImageNet", func(t *testing.T) {
@@ -395,8 +460,13 @@ func TestParts(t *testing.T) {
 			must.Do(t, os.Remove(filepath.Join(away, image)))
 			sums = append(sums, sumOfPart(t, "tiny-imagenet-32", dir))
 		}
-		if sums[0] == "" || sums[1] == sums[0] || sums[2] == sums[1] {
-			t.Errorf("checksums %q", sums)
+		switch {
+		case sums[0] == "":
+			t.Error("sums[0] is empty")
+		case sums[1] == sums[0]:
+			t.Errorf("sums[1] is %q", sums[0])
+		case sums[2] == sums[1]:
+			t.Errorf("sums[2] is %q", sums[1])
 		}
 	})
 }
@@ -416,17 +486,19 @@ func TestOptionalFiles(t *testing.T) {
 		part  bool
 	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true},
 		"no other file": {"b", 2, false}, "no file": {"", 2, false}} {
-		dir := t.TempDir()
-		for file := range strings.SplitSeq(c.files, "") {
-			write(t, filepath.Join(dir, file), []byte(file))
-		}
-		e := &entry{format: fewOf{}, Info: Info{Name: name,
-			Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
-		var i Info
-		must.Do(t, official{e, dir}.survey(t.Context(), &i))
-		if (i.SHA256 != "") != c.part {
-			t.Errorf("%s: checksum %q", name, i.SHA256)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file := range strings.SplitSeq(c.files, "") {
+				write(t, filepath.Join(dir, file), []byte(file))
+			}
+			e := &entry{format: fewOf{}, Info: Info{Name: name,
+				Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
+			var i Info
+			must.Do(t, official{e, dir}.survey(t.Context(), &i))
+			if (i.SHA256 != "") != c.part {
+				t.Errorf("checksum %q", i.SHA256)
+			}
+		})
 	}
 }
 
@@ -461,21 +533,24 @@ func TestChangedWhileRead(t *testing.T) {
 			return "cifar-10"
 		},
 	} {
-		for at := int64(1); ; at++ {
-			dir := t.TempDir()
-			set := write(dir, false)
-			ctx := &onceRead{Context: context.Background(), at: at, change: func() { write(dir, true) }}
-			d, err := Open(ctx, set, Options{Dir: dir})
-			if ctx.asked.Load() < at {
-				break // it was read completely before
+		t.Run(name, func(t *testing.T) {
+			for at := int64(1); ; at++ {
+				dir := t.TempDir()
+				set := write(dir, false)
+				ctx := &onceRead{Context: context.Background(), at: at, change: func() { write(dir, true) }}
+				d, err := Open(ctx, set, Options{Dir: dir})
+				if ctx.asked.Load() < at {
+					break // it was read completely before
+				}
+				if err != nil {
+					continue
+				}
+				if now := open(t, set, dir); d.SHA256 == now.SHA256 && d.Train.Len()+d.Test.Len() != now.Train.Len()+
+					now.Test.Len() {
+					t.Errorf("%s, changed at check %d: %d samples with the checksum of other files", name, at,
+						d.Train.Len()+d.Test.Len())
+				}
 			}
-			if err != nil {
-				continue
-			}
-			if now := open(t, set, dir); d.SHA256 == now.SHA256 && d.Train.Len()+d.Test.Len() != now.Train.Len()+now.Test.Len() {
-				t.Errorf("%s, changed at check %d: %d samples with the checksum of other files", name, at,
-					d.Train.Len()+d.Test.Len())
-			}
-		}
+		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/image/tiff"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -157,12 +158,14 @@ func TestOrientationNonsense(t *testing.T) {
 		"text":     []byte("upside down"),
 		"far away": append([]byte("MM\x00*"), 0xff, 0xff, 0xff, 0xf0),
 	} {
-		if o := orientationOf(withEXIF(plain, block)); o != 1 {
-			t.Errorf("%s: orientation %d", name, o)
-		}
-		if d := four(t, ".png", withEXIF(plain, block), ""); d.Size() != "16×8×1" {
-			t.Errorf("%s: %s", name, d.Size())
-		}
+		t.Run(name, func(t *testing.T) {
+			if o := orientationOf(withEXIF(plain, block)); o != 1 {
+				t.Errorf("orientation %d", o)
+			}
+			if d := four(t, ".png", withEXIF(plain, block), ""); d.Size() != "16×8×1" {
+				t.Errorf("%s", d.Size())
+			}
+		})
 	}
 }
 
@@ -175,15 +178,17 @@ func TestWebPOrientation(t *testing.T) {
 	}
 	pixel := []byte("/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07")
 	for _, mark := range []string{"", "Exif\x00\x00"} {
-		body := slices.Concat([]byte("WEBP"), chunk("VP8X", []byte{8, 0, 0, 0, 0, 0, 0, 0, 0, 0}), chunk("VP8L", pixel),
-			chunk("EXIF", append([]byte(mark), exif(binary.LittleEndian, 8)...)))
-		file := append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
-		if o := orientationOf(file); o != 8 {
-			t.Errorf("%q: orientation %d", mark, o)
-		}
-		if d := four(t, ".webp", file, ""); !strings.Contains(d.Note, "4 of 4 images were turned") {
-			t.Error(d.Note)
-		}
+		t.Run(mark, func(t *testing.T) {
+			body := slices.Concat([]byte("WEBP"), chunk("VP8X", []byte{8, 0, 0, 0, 0, 0, 0, 0, 0, 0}), chunk("VP8L", pixel),
+				chunk("EXIF", append([]byte(mark), exif(binary.LittleEndian, 8)...)))
+			file := append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
+			if o := orientationOf(file); o != 8 {
+				t.Errorf("orientation %d", o)
+			}
+			if d := four(t, ".webp", file, ""); !strings.Contains(d.Note, "4 of 4 images were turned") {
+				t.Error(d.Note)
+			}
+		})
 	}
 }
 
@@ -223,30 +228,39 @@ func TestBroken(t *testing.T) {
 	_, err := Open(t.Context(), "folder:"+dir, Options{})
 	for _, want := range []string{"6 of 36 images cannot be read", "broken0.png", "broken1.png", "broken2.png",
 		"broken5.png", "broken=skip"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; want one with %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			expect.Refusal(t, "damaged pictures", err, want)
+		})
 	}
-	if _, inspected := Inspect(t.Context(), "folder:"+dir, Options{}); inspected == nil ||
-		!strings.Contains(inspected.Error(), "6 of 36 images") {
-		t.Errorf("Inspect: %v", inspected)
-	}
+	_, inspected := Inspect(t.Context(), "folder:"+dir, Options{})
+	expect.Refusal(t, "Inspect", inspected, "6 of 36 images")
 	d := mustOpen(t, "folder:"+dir+"?broken=skip")
 	i := must.Get(Inspect(t.Context(), "folder:"+dir+"?broken=skip", Options{}))(t)
-	if d.Train.Len()+d.Test.Len() != 30 || d.Size() != "20×20×3" || d.SHA256 != i.SHA256 {
-		t.Errorf("%d and %d images of %s, %s", d.Train.Len(), d.Test.Len(), d.Size(), d.Note)
+	switch {
+	case d.Train.Len()+d.Test.Len() != 30:
+		t.Errorf("d.Train.Len()+d.Test.Len() is %d; want 30", d.Train.Len()+d.Test.Len())
+	case d.Size() != "20×20×3":
+		t.Errorf("d.Size() is %q; want %q", d.Size(), "20×20×3")
+	case d.SHA256 != i.SHA256:
+		t.Errorf("d.SHA256 is %q; want %q", d.SHA256, i.SHA256)
 	}
 	for _, want := range []string{"6 images of 36 cannot be read and were left out (broken=skip)", "broken4.png"} {
-		if !strings.Contains(d.Note, want) {
-			t.Errorf("the note %q lacks %q", d.Note, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(d.Note, want) {
+				t.Errorf("the note %q lacks %q", d.Note, want)
+			}
+		})
 	}
 	for k := range 40 {
 		write(t, filepath.Join(dir, "blue", fmt.Sprintf("more%d.png", k)), []byte("x"))
 	}
-	if _, err := Open(t.Context(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "46 of 76") ||
-		!strings.Contains(err.Error(), "and 26 more") || len(err.Error()) > 8000 {
+	switch _, err := Open(t.Context(), "folder:"+dir, Options{}); {
+	case err == nil:
+		t.Error("a long list: no error")
+	case !strings.Contains(err.Error(), "46 of 76"), !strings.Contains(err.Error(), "and 26 more"):
 		t.Errorf("a long list: %v", err)
+	case len(err.Error()) > 8000:
+		t.Errorf("a long list: len(err.Error()) is %d; want at most 8000", len(err.Error()))
 	}
 	for _, file := range must.Get(filepath.Glob(filepath.Join(dir, "green", "*")))(t) {
 		write(t, file, []byte("x"))

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/names"
 )
 
@@ -27,12 +27,23 @@ func TestRegister(t *testing.T) {
 				return "abc", nil
 			}})
 			d, err := Open(context.Background(), name, Options{})
-			if err != nil || d.Name != name || d.Title != name || d.Size() != "2" {
-				t.Errorf("%+v, %v", d, err)
+			switch {
+			case err != nil:
+				t.Error(err)
+			case d.Name != name:
+				t.Errorf("d.Name is %q; want %q", d.Name, name)
+			case d.Title != name:
+				t.Errorf("d.Title is %q; want %q", d.Title, name)
+			case d.Size() != "2":
+				t.Errorf("d.Size() is %q; want %q", d.Size(), "2")
 			}
-			if info, err := Inspect(context.Background(), name, Options{}); err != nil || info.SHA256 != "abc" ||
-				info.Image != "2" {
-				t.Errorf("%+v, %v", info, err)
+			switch info, err := Inspect(context.Background(), name, Options{}); {
+			case err != nil:
+				t.Error(err)
+			case info.SHA256 != "abc":
+				t.Errorf("info.SHA256 is %q; want %q", info.SHA256, "abc")
+			case info.Image != "2":
+				t.Errorf("info.Image is %q; want %q", info.Image, "2")
 			}
 			if !slices.ContainsFunc(List(), func(i Info) bool { return i.Name == name }) {
 				t.Errorf("List lacks %s", name)
@@ -44,14 +55,16 @@ func TestRegister(t *testing.T) {
 		"no name": {Open: open}, "no Open": {Info: Info{Name: "x"}}, "twice": {Info: Info{Name: "registered-1"}, Open: open},
 		"in the catalogue": {Info: Info{Name: "glyphs"}, Open: open}, "colon": {Info: Info{Name: "a:b"}, Open: open},
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
+		t.Run(name, func(t *testing.T) {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				Register(spec)
 			}()
-			Register(spec)
-		}()
+		})
 	}
 	Register(Spec{Info: Info{Name: "other-classes", Classes: 40}, Open: open})
 	if _, err := Open(context.Background(), "other-classes", Options{}); err == nil {
@@ -62,8 +75,11 @@ func TestRegister(t *testing.T) {
 		d.SHA256 = ""
 		return d, err
 	}, SHA256: func(context.Context, Options) (string, error) { return "abc", nil }})
-	if d, err := Open(context.Background(), "no-sum", Options{}); err != nil || d.SHA256 != "abc" {
-		t.Errorf("a set whose Open leaves the checksum out: %+v, %v", d, err)
+	switch d, err := Open(context.Background(), "no-sum", Options{}); {
+	case err != nil:
+		t.Errorf("a set whose Open leaves the checksum out: %v", err)
+	case d.SHA256 != "abc":
+		t.Errorf("a set whose Open leaves the checksum out: d.SHA256 is %q; want %q", d.SHA256, "abc")
 	}
 }
 
@@ -88,9 +104,8 @@ func TestRegisteredIsChecked(t *testing.T) {
 			Register(Spec{Info: Info{Name: name}, Open: func(context.Context, Options) (*Dataset, error) {
 				return &Dataset{Vector: 2, Classes: c.classes, Train: s, Test: s}, nil
 			}})
-			if _, err := Open(t.Context(), name, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v; want %q in it", err, c.want)
-			}
+			_, err := Open(t.Context(), name, Options{})
+			expect.Refusal(t, "Open", err, c.want)
 		})
 	}
 }
@@ -102,9 +117,7 @@ func TestSheetOfNoNumbers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Split{Values: []float32{1, float32(x)}, Labels: []int32{0}}
 			_, err := ContactSheet(&Dataset{Name: "v", Vector: 2, Classes: []string{"a"}, Train: s, Test: s}, 1)
-			if err == nil || !strings.Contains(err.Error(), "not a finite number") {
-				t.Errorf("error %v; want one about a finite number", err)
-			}
+			expect.Refusal(t, "ContactSheet", err, "not a finite number")
 		})
 	}
 }

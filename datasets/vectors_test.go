@@ -39,9 +39,17 @@ func TestNPZ(t *testing.T) {
 	x, y := vectors(20)
 	name := npzFile(t, map[string]npz.Array{"x": x, "y": y})
 	d := mustOpen(t, name)
-	if d.Size() != "2" || d.Train.Len() != 16 || d.Test.Len() != 4 || !slices.Equal(d.Classes, []string{"0", "1"}) ||
-		len(d.SHA256) != 64 {
-		t.Fatalf("%s, %d, %d, %v", d.Size(), d.Train.Len(), d.Test.Len(), d.Classes)
+	switch {
+	case d.Size() != "2":
+		t.Fatalf("d.Size() is %q; want %q", d.Size(), "2")
+	case d.Train.Len() != 16:
+		t.Fatalf("d.Train.Len() is %d; want 16", d.Train.Len())
+	case d.Test.Len() != 4:
+		t.Fatalf("d.Test.Len() is %d; want 4", d.Test.Len())
+	case !slices.Equal(d.Classes, []string{"0", "1"}):
+		t.Fatalf("d.Classes is %q; want %q", d.Classes, []string{"0", "1"})
+	case len(d.SHA256) != 64:
+		t.Fatalf("len(d.SHA256) is %d; want 64", len(d.SHA256))
 	}
 	if v := d.numbers(&d.Train, 1); v[1] != 5 && v[1] != -5 {
 		t.Errorf("a sample is %v", v)
@@ -50,20 +58,39 @@ func TestNPZ(t *testing.T) {
 		t.Error("another seed draws the same test samples")
 	}
 	i, err := Inspect(context.Background(), name, Options{})
-	if err != nil || i.SHA256 != d.SHA256 || i.Vector != 2 || i.Classes != 2 || i.Train != 16 {
-		t.Errorf("%+v, %v", i, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case i.SHA256 != d.SHA256:
+		t.Errorf("i.SHA256 is %q; want %q", i.SHA256, d.SHA256)
+	case i.Vector != 2:
+		t.Errorf("i.Vector is %d; want 2", i.Vector)
+	case i.Classes != 2:
+		t.Errorf("i.Classes is %d; want 2", i.Classes)
+	case i.Train != 16:
+		t.Errorf("i.Train is %d; want 16", i.Train)
 	}
 	x4, y4 := vectors(4)
 	d = mustOpen(t, npzFile(t, map[string]npz.Array{"train_features": x, "train_labels": y, "test_features": x4,
 		"test_labels": y4}))
-	if d.Train.Len() != 20 || d.Test.Len() != 4 || d.Test.Values[2] != 1 {
-		t.Errorf("%d, %d", d.Train.Len(), d.Test.Len())
+	switch {
+	case d.Train.Len() != 20:
+		t.Errorf("d.Train.Len() is %d; want 20", d.Train.Len())
+	case d.Test.Len() != 4:
+		t.Errorf("d.Test.Len() is %d; want 4", d.Test.Len())
+	case d.Test.Values[2] != 1:
+		t.Errorf("d.Test.Values[2] is %g; want 1", d.Test.Values[2])
 	}
 	pictures := npz.Array{Shape: []int{4, 2, 3, 1}, Data: make([]uint8, 24)}
 	d = mustOpen(t,
 		npzFile(t, map[string]npz.Array{"images": pictures, "labels": {Shape: []int{4, 1}, Data: []uint8{7, 7, 3, 3}}}))
-	if d.Size() != "2×3×1" || d.Train.Values != nil || !slices.Equal(d.Classes, []string{"3", "7"}) {
-		t.Errorf("%s, %v", d.Size(), d.Classes)
+	switch {
+	case d.Size() != "2×3×1":
+		t.Errorf("d.Size() is %q; want %q", d.Size(), "2×3×1")
+	case d.Train.Values != nil:
+		t.Errorf("d.Train.Values is %v; want nil", d.Train.Values)
+	case !slices.Equal(d.Classes, []string{"3", "7"}):
+		t.Errorf("d.Classes is %q; want %q", d.Classes, []string{"3", "7"})
 	}
 }
 
@@ -122,8 +149,10 @@ func TestBadArrays(t *testing.T) {
 		"other test samples": {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": floats(8, 3), "y_test": y}, ""},
 		"split already":      {map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": y}, "?test=0.3"},
 	} {
-		t.Log(name)
-		refused(t, npzFile(t, c.arrays)+c.query, "a.npz")
+		t.Run(name, func(t *testing.T) {
+			t.Log(name)
+			refused(t, npzFile(t, c.arrays)+c.query, "a.npz")
+		})
 	}
 	mustOpen(t, npzFile(t, map[string]npz.Array{"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 1, 0, 1, 0, 1, 0, 1}},
 		"y": labels(0, 0, 1, 1)}))
@@ -140,8 +169,13 @@ func TestSafetensors(t *testing.T) {
 	values = append(values, 0, 1, 0, 1)
 	file(`{`+classes+`"x":{"dtype":"BF16","shape":[4,2],"data_offsets":[0,16]},`+y+`}`, values...)
 	d := mustOpen(t, "safetensors:"+path+"?test=0.5")
-	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Size() != "2" || d.Train.Len() != 2 {
-		t.Fatalf("%v %s %d", d.Classes, d.Size(), d.Train.Len())
+	switch {
+	case !slices.Equal(d.Classes, []string{"cat", "dog"}):
+		t.Fatalf("d.Classes is %q; want %q", d.Classes, []string{"cat", "dog"})
+	case d.Size() != "2":
+		t.Fatalf("d.Size() is %q; want %q", d.Size(), "2")
+	case d.Train.Len() != 2:
+		t.Fatalf("d.Train.Len() is %d; want 2", d.Train.Len())
 	}
 	if v := d.numbers(&d.Train, 0); v[0] != 1 || v[1] != -2 {
 		t.Errorf("the first sample is %v", v)
@@ -167,8 +201,15 @@ func TestCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flowers.csv")
 	write(t, path, []byte(flowers()))
 	d := mustOpen(t, "csv:"+path+"?ignore=id")
-	if !slices.Equal(d.Classes, []string{"rose", "tulip"}) || d.Size() != "2" || d.Train.Len() != 8 || d.Test.Len() != 2 {
-		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	switch {
+	case !slices.Equal(d.Classes, []string{"rose", "tulip"}):
+		t.Fatalf("d.Classes is %q; want %q", d.Classes, []string{"rose", "tulip"})
+	case d.Size() != "2":
+		t.Fatalf("d.Size() is %q; want %q", d.Size(), "2")
+	case d.Train.Len() != 8:
+		t.Fatalf("d.Train.Len() is %d; want 8", d.Train.Len())
+	case d.Test.Len() != 2:
+		t.Fatalf("d.Test.Len() is %d; want 2", d.Test.Len())
 	}
 	if v := d.numbers(&d.Train, 1); v[1] != 2.5*v[0] {
 		t.Errorf("a sample is %v", v)
@@ -193,11 +234,13 @@ func TestLabelLeak(t *testing.T) {
 	write(t, path, []byte("label,Y,a\n1,1,5\n2,1,5\n2,2,5\n1,2,5\n"))
 	for query, size := range map[string]string{"": "", "?label=label&ignore=label": "", "?ignore=label,Y": "",
 		"?label=label": "2", "?ignore=Y": "1", "?label=Y&ignore=label": "1"} {
-		if size == "" {
-			refused(t, "csv:"+path+query, "a.csv")
-		} else if d := mustOpen(t, "csv:"+path+query); d.Size() != size {
-			t.Errorf("%s: vectors of %s numbers, want %s", query, d.Size(), size)
-		}
+		t.Run(query, func(t *testing.T) {
+			if size == "" {
+				refused(t, "csv:"+path+query, "a.csv")
+			} else if d := mustOpen(t, "csv:"+path+query); d.Size() != size {
+				t.Errorf("vectors of %s numbers, want %s", d.Size(), size)
+			}
+		})
 	}
 }
 
@@ -238,12 +281,18 @@ func TestCSVText(t *testing.T) {
 		"only below": {strings.Replace(strings.ReplaceAll(plain, "\n", ",\n"), "label,", "label", 1), ""},
 		"quotes":     {`"a","b","label"` + plain[9:], ""},
 	} {
-		write(t, path, []byte(c.text))
-		d := mustOpen(t, "csv:"+path)
-		if !slices.Equal(d.Train.Values, want.Train.Values) || !slices.Equal(d.Classes, want.Classes) ||
-			!strings.Contains(d.Note, c.note) {
-			t.Errorf("%s: %v %v, %s", name, d.Train.Values, d.Classes, d.Note)
-		}
+		t.Run(name, func(t *testing.T) {
+			write(t, path, []byte(c.text))
+			d := mustOpen(t, "csv:"+path)
+			switch {
+			case !slices.Equal(d.Train.Values, want.Train.Values):
+				t.Errorf("d.Train.Values is %v; want %v", d.Train.Values, want.Train.Values)
+			case !slices.Equal(d.Classes, want.Classes):
+				t.Errorf("d.Classes is %q; want %q", d.Classes, want.Classes)
+			case !strings.Contains(d.Note, c.note):
+				t.Errorf("d.Note is %q; want %q in it", d.Note, c.note)
+			}
+		})
 	}
 }
 
@@ -281,16 +330,18 @@ func TestRowNumbers(t *testing.T) {
 		{"kept", rdata("rownames,size,label", number, size, class), "?keep=rownames", 2},
 		{"ignored", rdata(",size,label", number, size, class), "?ignore=Unnamed: 0", 1},
 	} {
-		path := filepath.Join(t.TempDir(), "a.csv")
-		write(t, path, []byte(c.text))
-		d := mustOpen(t, "csv:"+path+c.query)
-		if said := strings.Contains(d.Note, "numbers the rows"); d.Vector != c.inputs ||
-			said != (c.query == "" && c.name != "another name with gaps") {
-			t.Errorf("%s: %d inputs, %s", c.name, d.Vector, d.Note)
-		}
-		if v := d.numbers(&d.Train, 0); c.inputs == 1 && v[0] > 3 {
-			t.Errorf("%s: a sample is %v", c.name, v)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.csv")
+			write(t, path, []byte(c.text))
+			d := mustOpen(t, "csv:"+path+c.query)
+			if said := strings.Contains(d.Note, "numbers the rows"); d.Vector != c.inputs ||
+				said != (c.query == "" && c.name != "another name with gaps") {
+				t.Errorf("%d inputs, %s", d.Vector, d.Note)
+			}
+			if v := d.numbers(&d.Train, 0); c.inputs == 1 && v[0] > 3 {
+				t.Errorf("a sample is %v", v)
+			}
+		})
 	}
 }
 
@@ -338,7 +389,9 @@ func TestFileNames(t *testing.T) {
 	write(t, filepath.Join(dir, "a%3F.csv"), text)
 	for _, name := range []string{"is it?.csv", "is it?.csv?test=0.5", "is it%3F.csv", "is%20it%3F.csv?test=0.5",
 		"100%.csv", "100%25.csv?test=0.5", "a%3F.csv", "a%3F.csv?seed=1"} {
-		mustOpen(t, "csv:"+filepath.Join(dir, name))
+		t.Run(name, func(t *testing.T) {
+			mustOpen(t, "csv:"+filepath.Join(dir, name))
+		})
 	}
 	if got := OwnPath("csv:" + filepath.Join(dir, "is it%3F.csv?test=0.5")); filepath.Base(got) != "is it?.csv" {
 		t.Error(got)

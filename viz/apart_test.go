@@ -24,9 +24,13 @@ func TestMethodsKeepTheirLooks(t *testing.T) {
 				t.Errorf("%s has the colour of %s", name, other)
 			}
 			for _, companion := range []string{"emgd", "emgd-gmc", order[(i+14)%len(order)], order[(i+7)%len(order)], "mine"} {
-				if got := MethodStyles(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker ||
-					!slices.Equal(got.Dashes, s.Dashes) {
-					t.Errorf("%s looks different beside %s", name, companion)
+				switch got := MethodStyles(companion, name)[name]; {
+				case got.Color != s.Color:
+					t.Errorf("got.Color is %v; want %v", got.Color, s.Color)
+				case got.Marker != s.Marker:
+					t.Errorf("got.Marker is %v; want %v", got.Marker, s.Marker)
+				case !slices.Equal(got.Dashes, s.Dashes):
+					t.Errorf("got.Dashes is %v; want %v", got.Dashes, s.Dashes)
 				}
 			}
 			if contrast(c, sideOf(Background, side)) < 2 {
@@ -104,8 +108,10 @@ func TestCompositionsStandApart(t *testing.T) {
 		false, false, false, false, true, false)
 	all := MethodStyles("avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda", "mgda+1")
 	for i, want := range []string{"avggrad", "avggrad+1", "avggrad+2", "emgd-gmc+mir", "mgda+1", "mgda"} {
-		if got := styles[i]; !reflect.DeepEqual(got, all[want]) {
-			t.Errorf("style %d is %v, want that of %s", i, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := styles[i]; !reflect.DeepEqual(got, all[want]) {
+				t.Errorf("style %d is %v, want that of %s", i, got, want)
+			}
+		})
 	}
 }

@@ -3,8 +3,9 @@ package viz
 import (
 	"encoding/json"
 	"math"
-	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestColumns: a table's columns are written in the form that takes the fewest bytes, and that is
@@ -36,14 +37,14 @@ func TestColumns(t *testing.T) {
 			table := Table{Head: c.heads, Rows: c.rows}
 			got, err := json.Marshal(columnsOf(table.Head, table.texts(4)))
 			if err != nil || string(got) != c.want {
-				t.Fatalf("the columns are %s with error %v, want %s", got, err, c.want)
+				t.Fatalf("the columns are %s with error %v, want %s", got, expect.Text(err), c.want)
 			}
 			var back []dataColumn
 			if err := json.Unmarshal(got, &back); err != nil {
 				t.Fatal(err)
 			}
 			if again, err := json.Marshal(back); err != nil || string(again) != c.want {
-				t.Errorf("read again they are %s with error %v, want %s", again, err, c.want)
+				t.Errorf("read again they are %s with error %v, want %s", again, expect.Text(err), c.want)
 			}
 		})
 	}
@@ -69,9 +70,7 @@ func TestForeignColumns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c dataColumn
-			if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), "column") {
-				t.Errorf("the error is %v, want one about a column", err)
-			}
+			expect.Refusal(t, "Unmarshal", json.Unmarshal([]byte(text), &c), "column")
 		})
 	}
 }
@@ -103,7 +102,7 @@ func TestPaths(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			var p svgPath
 			if err := p.UnmarshalText([]byte(text)); (err == nil) != good {
-				t.Errorf("the error is %v; want one: %t", err, !good)
+				t.Errorf("the error is %v; want one: %t", expect.Text(err), !good)
 			}
 		})
 	}

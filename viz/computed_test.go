@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -35,9 +36,11 @@ func TestPlane(t *testing.T) {
 		t.Errorf("‖d‖ = %v, want 4", length)
 	}
 	for i, want := range []float64{.8, 1.2, 2.8} {
-		if !scalar.EqualWithinAbs(along[i], want, 1e-12) {
-			t.Errorf("J%d along d: %v, want %v", i+1, along[i], want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if !scalar.EqualWithinAbs(along[i], want, 1e-12) {
+				t.Errorf("J%d along d: %v, want %v", i+1, along[i], want)
+			}
+		})
 	}
 	// Across d = (.8, .6, 0) the gradients have (.6, 0), (−1.6, 0) and (−.4, 1) on (.6, −.8, 0) and
 	// the third axis; their scatter [[3.08, −.4], [−.4, 1]] has the largest eigenvalue 2.04 +
@@ -98,8 +101,13 @@ func TestEndCurve(t *testing.T) {
 func TestEditedImagePictures(t *testing.T) {
 	m := EditedImage{H: 1, W: 2, C: 3, Before: []float32{0, .5, 1, 0, 0, 0}, Gradient: []float32{-2, 0, 1, 0, 0, 0},
 		After: []float32{0, .5, 1, .3, .3, .3}}
-	if r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); r>>8 != 255 || g != 0 || b>>8 != 128 {
-		t.Errorf("edit gradient (−2, 0, 1) is drawn as %d %d %d", r>>8, g>>8, b>>8)
+	switch r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); {
+	case r>>8 != 255:
+		t.Errorf("r>>8 is %d; want 255", r>>8)
+	case g != 0:
+		t.Errorf("g is %d; want 0", g)
+	case b>>8 != 128:
+		t.Errorf("b>>8 is %d; want 128", b>>8)
 	}
 	img, largest := m.change()
 	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != Diverging(0).Light || img.At(1, 0) != Diverging(1).Light {

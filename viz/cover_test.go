@@ -38,7 +38,14 @@ func TestCover(t *testing.T) {
 	var buf bytes.Buffer
 	must.Do(t, viz.Cover(&buf, invented.Runs(1), invented.Descents()))
 	c, format, err := image.DecodeConfig(&buf)
-	if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
-		t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
+	switch {
+	case err != nil:
+		t.Errorf("cover: %v", err)
+	case format != "png":
+		t.Errorf("cover: format is %q; want %q", format, "png")
+	case c.Width != 1200:
+		t.Errorf("cover: c.Width is %d; want 1200", c.Width)
+	case c.Height != 520:
+		t.Errorf("cover: c.Height is %d; want 520", c.Height)
 	}
 }

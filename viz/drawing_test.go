@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -116,7 +117,7 @@ func TestForeignDataAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, err := viz.ReadFrames([]byte(`{"Drawings":[` + strings.Join(c.frames, ",") + `]}`))
 			if (err == nil) != c.want {
-				t.Fatalf("the error is %v; want one: %t", err, !c.want)
+				t.Fatalf("the error is %v; want one: %t", expect.Text(err), !c.want)
 			}
 			if err == nil && strings.Contains(f.HTML(), "null") {
 				t.Error("its page has no list for a table")
@@ -128,17 +129,19 @@ func TestForeignDataAreBounded(t *testing.T) {
 // TestNamesThatXMLForbids: a control character in a name, which JSON can bring, spoils no drawing.
 func TestNamesThatXMLForbids(t *testing.T) {
 	for _, name := range []string{"a\x01b\x1b[0m", "<b>&\"'", "\ufffe\uffff", "x\ny\tz"} {
-		run := invented.Runs(1)[0]
-		run.Tasks[0].Name, run.Tasks[0].Names, run.Tasks[0].Classes = name, []string{name}, []int{0}
-		p := viz.NewPlot(name, name, name)
-		p.Line(name, viz.Style{}, []float64{0, 1}, []float64{0, 1})
-		for kind, f := range drawn(t, map[string]func() (*viz.Figure, error){
-			"bars": func() (*viz.Figure, error) {
-				return viz.Timeline(run)
-			}, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
-		}) {
-			checkXML(t, kind, encoded(t, kind, f, "svg"))
-			checkXML(t, kind, []byte(viz.DrawFrames(0, nil, f).HTML()))
-		}
+		t.Run(name, func(t *testing.T) {
+			run := invented.Runs(1)[0]
+			run.Tasks[0].Name, run.Tasks[0].Names, run.Tasks[0].Classes = name, []string{name}, []int{0}
+			p := viz.NewPlot(name, name, name)
+			p.Line(name, viz.Style{}, []float64{0, 1}, []float64{0, 1})
+			for kind, f := range drawn(t, map[string]func() (*viz.Figure, error){
+				"bars": func() (*viz.Figure, error) {
+					return viz.Timeline(run)
+				}, "own": func() (*viz.Figure, error) { return viz.Plots("own", name, p) },
+			}) {
+				checkXML(t, kind, encoded(t, kind, f, "svg"))
+				checkXML(t, kind, []byte(viz.DrawFrames(0, nil, f).HTML()))
+			}
+		})
 	}
 }

@@ -39,8 +39,14 @@ func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Key) != 2 || f.Key[1].Label != "EMGD (GMC) tau=auto" || f.Key[0].Line.Color == f.Key[1].Line.Color {
-		t.Errorf("%d entries in the key: %+v", len(f.Key), f.Key)
+	switch {
+	case len(f.Key) != 2:
+		t.Errorf("%d entries in the key: len(f.Key) is %d; want 2", len(f.Key), len(f.Key))
+	case f.Key[1].Label != "EMGD (GMC) tau=auto":
+		t.Errorf("%d entries in the key: f.Key[1].Label is %q; want %q", len(f.Key), f.Key[1].Label, "EMGD (GMC) tau=auto")
+	case f.Key[0].Line.Color == f.Key[1].Line.Color:
+		t.Errorf("%d entries in the key: f.Key[0].Line.Color and f.Key[1].Line.Color are both %v", len(f.Key),
+			f.Key[0].Line.Color)
 	}
 	if f.Key[0].Glyph.Shape == nil || f.Key[1].Glyph.Shape != nil {
 		t.Error("the key has a marker for the level, which has none, or none for the line")

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/toy"
@@ -139,13 +140,17 @@ func checkCSV(t *testing.T, name string, text []byte) {
 	t.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // refuses rows of other lengths
 	if err != nil || len(rows) < 3 {
-		t.Fatalf("%s: %d rows of data, %v", name, len(rows), err)
+		t.Fatalf("%s: %d rows of data, %v", name, len(rows), expect.Text(err))
 	}
 	for j, head := range rows[0] {
 		filled := func(row []string) bool { return row[j] != "" }
 		number := func(row []string) bool { _, err := strconv.ParseFloat(row[j], 64); return err == nil }
-		if head == "" || !slices.ContainsFunc(rows[1:], filled) ||
-			!strings.HasPrefix(head, "rehearsal") && j == len(rows[0])-1 && !slices.ContainsFunc(rows[1:], number) {
+		switch {
+		case head == "":
+			t.Errorf("%s: head is empty", name)
+		case !slices.ContainsFunc(rows[1:], filled):
+			t.Errorf("%s: slices.ContainsFunc(rows[1:], filled) is false", name)
+		case !strings.HasPrefix(head, "rehearsal") && j == len(rows[0])-1 && !slices.ContainsFunc(rows[1:], number):
 			t.Errorf("%s: column %d, %q, is empty, or the last without numbers", name, j+1, head)
 		}
 	}
@@ -189,7 +194,7 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(path); err != nil || !bytes.Contains(data, []byte("<svg")) {
-		t.Errorf("saved file: %v", err)
+		t.Errorf("saved file: %v", expect.Text(err))
 	}
 	if fig.Save(filepath.Join(dir, "figure.gif")) == nil {
 		t.Error("an unknown format was saved")

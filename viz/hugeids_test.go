@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -29,8 +30,10 @@ func TestHugeNumbersEnd(t *testing.T) {
 		"conflicts":    func() (*viz.Figure, error) { return viz.Conflicts(records) },
 		"timeline":     func() (*viz.Figure, error) { return viz.Timeline(run) },
 	} {
-		if _, err := draw(); err != nil || time.Since(begin) > 10*time.Second {
-			t.Errorf("%s: %v after %v", name, err, time.Since(begin))
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := draw(); err != nil || time.Since(begin) > 10*time.Second {
+				t.Errorf("%v after %v", expect.Text(err), time.Since(begin))
+			}
+		})
 	}
 }

@@ -11,15 +11,19 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // A figure that is put together from its fields can be saved.
 func TestFigureByHand(t *testing.T) {
 	f := &Figure{Rows: [][]*plot.Plot{{plot.New(), NewBarePlot("", "x", "y").Plot}}}
 	for _, format := range []string{"png", "svg", "pdf"} {
-		if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
-			t.Errorf("%s: %v", format, err)
-		}
+		t.Run(format, func(t *testing.T) {
+			if err := f.Save(filepath.Join(t.TempDir(), "f."+format)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -37,12 +41,14 @@ func TestPlotsRefuse(t *testing.T) {
 		"its spread":    func(p *Plot) { p.Add(Named(Series{Values: plotter.XYs{{}}, Low: two[:1], High: two})) },
 		"infinite":      func(p *Plot) { p.Mean("a", Style{}, two, []float64{1, math.Inf(1)}) },
 	} {
-		p := NewPlot("title", "x", "y")
-		add(p)
-		p.Line("fine", Style{}, two, two)
-		if _, err := Plots("name", "alt", p); err == nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := NewPlot("title", "x", "y")
+			add(p)
+			p.Line("fine", Style{}, two, two)
+			if _, err := Plots("name", "alt", p); err == nil {
+				t.Error(expect.Text(err))
+			}
+		})
 	}
 }
 
@@ -58,8 +64,11 @@ func TestAddedSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Key) != 1 || f.Key[0].Label != "mine" {
-		t.Errorf("key %+v", f.Key)
+	switch {
+	case len(f.Key) != 1:
+		t.Errorf("len(f.Key) is %d; want 1", len(f.Key))
+	case f.Key[0].Label != "mine":
+		t.Errorf("f.Key[0].Label is %q; want %q", f.Key[0].Label, "mine")
 	}
 	if want := []any{"title", "mine", 3.0, 4.0, 3.0, 5.0}; len(f.Data.Rows) != 2 || !slices.Equal(f.Data.Rows[1], want) {
 		t.Errorf("data %v", f.Data.Rows)
@@ -83,8 +92,13 @@ func TestPlotsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Key) != 2 || f.Key[0].Glyph.Shape == nil || f.Key[0].Line.Width == 0 {
-		t.Errorf("key %+v", f.Key)
+	switch {
+	case len(f.Key) != 2:
+		t.Errorf("len(f.Key) is %d; want 2", len(f.Key))
+	case f.Key[0].Glyph.Shape == nil:
+		t.Error("f.Key[0].Glyph.Shape is nil")
+	case f.Key[0].Line.Width == 0:
+		t.Error("f.Key[0].Line.Width is 0")
 	}
 	if len(f.Data.Rows) != 10 {
 		t.Errorf("%d rows of data", len(f.Data.Rows))

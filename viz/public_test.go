@@ -70,32 +70,36 @@ func TestFiguresArePublic(t *testing.T) {
 	isCore := func(name string) bool { return slices.Contains(core, name) }
 	isFigure := func(name string) bool { return !isCore(name) && name != "plain.go" }
 	for _, name := range core {
-		if files[name] == nil {
-			t.Errorf("there is no %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if files[name] == nil {
+				t.Errorf("there is no %s", name)
+			}
+		})
 	}
 	ours, theirs := hiddenIn(files, isCore), hiddenIn(files, isFigure)
 	for name, f := range files {
-		if isCore(name) {
-			continue
-		}
-		for _, id := range f.Unresolved {
-			if ours.declared[id.Name] || name == "plain.go" && theirs.declared[id.Name] {
-				t.Errorf("%s uses %s, which no other package can", name, id.Name)
+		t.Run(name, func(t *testing.T) {
+			if isCore(name) {
+				return
 			}
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr:
-				if ours.members[n.Sel.Name] && !theirs.members[n.Sel.Name] {
-					t.Errorf("%s uses the field or method %s, which no other package can", name, n.Sel.Name)
-				}
-			case *ast.FuncDecl:
-				if n.Recv != nil && ours.types[receiver(n)] {
-					t.Errorf("%s declares a method %s of %s, which no other package can", name, n.Name, receiver(n))
+			for _, id := range f.Unresolved {
+				if ours.declared[id.Name] || name == "plain.go" && theirs.declared[id.Name] {
+					t.Errorf("%s uses %s, which no other package can", name, id.Name)
 				}
 			}
-			return true
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if ours.members[n.Sel.Name] && !theirs.members[n.Sel.Name] {
+						t.Errorf("%s uses the field or method %s, which no other package can", name, n.Sel.Name)
+					}
+				case *ast.FuncDecl:
+					if n.Recv != nil && ours.types[receiver(n)] {
+						t.Errorf("%s declares a method %s of %s, which no other package can", name, n.Name, receiver(n))
+					}
+				}
+				return true
+			})
 		})
 	}
 	if len(files)-len(core) < 10 {

@@ -52,8 +52,10 @@ func TestRefused(t *testing.T) {
 		"no images":          second(EditedImages()),
 		"no maps":            second(Features(nil)),
 	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

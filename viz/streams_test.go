@@ -74,27 +74,29 @@ func TestFiguresOfSeveralMemoryRows(t *testing.T) {
 	for name, ids := range map[string][]int{
 		"rows=apart": {0, -1, 2}, "per-task": {-1, -2, 3}, "penalty": {0, rehearsal.PenaltyID, 2},
 	} {
-		var records []results.Record
-		for step := range 3 {
-			r := exact()
-			r.Step, r.IDs, r.Weights = step, ids, r.Lambda
-			records = append(records, r)
-		}
-		want := streamsIn(t, records).name(ids[1])
-		for _, draw := range []func() (*Figure, error){
-			func() (*Figure, error) { return Conflicts(records) },
-			func() (*Figure, error) { return Certificates(records) },
-			func() (*Figure, error) { return StreamWeights(records) },
-		} {
-			f, err := draw()
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
+		t.Run(name, func(t *testing.T) {
+			var records []results.Record
+			for step := range 3 {
+				r := exact()
+				r.Step, r.IDs, r.Weights = step, ids, r.Lambda
+				records = append(records, r)
 			}
-			named := slices.ContainsFunc(f.Data.Rows, func(row []any) bool { return slices.Contains(row, any(want)) })
-			if !named {
-				t.Errorf("%s: the data of %s does not name %q", name, f.Name, want)
+			want := streamsIn(t, records).name(ids[1])
+			for _, draw := range []func() (*Figure, error){
+				func() (*Figure, error) { return Conflicts(records) },
+				func() (*Figure, error) { return Certificates(records) },
+				func() (*Figure, error) { return StreamWeights(records) },
+			} {
+				f, err := draw()
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				named := slices.ContainsFunc(f.Data.Rows, func(row []any) bool { return slices.Contains(row, any(want)) })
+				if !named {
+					t.Errorf("the data of %s does not name %q", f.Name, want)
+				}
 			}
-		}
+		})
 	}
 }

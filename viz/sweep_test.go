@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -40,10 +41,12 @@ func TestDefaultTau(t *testing.T) {
 		{"emgd", map[string]any{"tau": 3.0}, 3},
 		{"mgda", nil, math.NaN()},
 	} {
-		tau, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
-		if !scalar.Same(tau, c.want) || err != nil {
-			t.Errorf("%s %v: %v, %v; want %v", c.method, c.params, tau, err, c.want)
-		}
+		t.Run(c.method, func(t *testing.T) {
+			tau, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
+			if !scalar.Same(tau, c.want) || err != nil {
+				t.Errorf("%s %v: %v, %v; want %v", c.method, c.params, tau, expect.Text(err), c.want)
+			}
+		})
 	}
 }
 
@@ -70,8 +73,13 @@ func TestSweepRuns(t *testing.T) {
 	normal := *runs[0] // the default temperature, 5, is one more value of the same line
 	normal.ID, normal.Params = "normal", nil
 	f, err = Temperature(append(slices.Clone(runs[:3]), &normal)...)
-	if err != nil || len(f.Key) != 1 || len(f.Data.Rows) != 2 {
-		t.Errorf("%d lines of %d points, want one of two (%v)", len(f.Key), len(f.Data.Rows), err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case len(f.Key) != 1:
+		t.Errorf("len(f.Key) is %d; want 1", len(f.Key))
+	case len(f.Data.Rows) != 2:
+		t.Errorf("len(f.Data.Rows) is %d; want 2", len(f.Data.Rows))
 	}
 }
 
@@ -97,7 +105,7 @@ func TestNoSweepWithoutALine(t *testing.T) {
 			}
 			_, err := Temperature(runs...)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("the error is %v, want one with %q", err, c.want)
+				t.Errorf("the error is %v, want one with %q", expect.Text(err), c.want)
 			}
 		})
 	}
@@ -110,9 +118,13 @@ func TestPanelsAgreeOnStyles(t *testing.T) {
 	all, alone := []repetitions{a, b, b}, []repetitions{a}
 	dress(all)
 	dress(alone)
-	if first := all[0].Style.Color; first == all[1].Style.Color || all[1].Style.Color != all[2].Style.Color ||
-		first != alone[0].Style.Color {
-		t.Errorf("%v, and alone %v", all, alone)
+	switch first := all[0].Style.Color; {
+	case first == all[1].Style.Color:
+		t.Errorf("first and all[1].Style.Color are both %v", first)
+	case all[1].Style.Color != all[2].Style.Color:
+		t.Errorf("all[1].Style.Color is %v; want %v", all[1].Style.Color, all[2].Style.Color)
+	case first != alone[0].Style.Color:
+		t.Errorf("first is %v; want %v", first, alone[0].Style.Color)
 	}
 }
 

@@ -47,9 +47,11 @@ func TestTradeOff(t *testing.T) {
 		t.Fatalf("%d lines: %v", len(lines), lines)
 	}
 	for i, w := range want {
-		if got := strings.Join(lines[i+1], " "); got != w {
-			t.Errorf("line %d is %q, want %q", i, got, w)
-		}
+		t.Run(w, func(t *testing.T) {
+			if got := strings.Join(lines[i+1], " "); got != w {
+				t.Errorf("line %d is %q, want %q", i, got, w)
+			}
+		})
 	}
 }
 

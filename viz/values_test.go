@@ -55,10 +55,12 @@ func TestChance(t *testing.T) {
 		step      int
 		want      float64
 	}{{"task", 0, 50}, {"task", 2, 37.5}, {"class", 0, 50}, {"class", 7, 100.0 / 6}, {"task", -1, 0}} {
-		r.Increment = c.increment
-		if got := chance(r, c.step); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s-incremental, step %d: %v %%, want %v", c.increment, c.step, got, c.want)
-		}
+		t.Run(c.increment, func(t *testing.T) {
+			r.Increment = c.increment
+			if got := chance(r, c.step); math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("%s-incremental, step %d: %v %%, want %v", c.increment, c.step, got, c.want)
+			}
+		})
 	}
 }
 
@@ -73,9 +75,15 @@ func TestMeanCurve(t *testing.T) {
 	}
 	// the deviation of the population
 	for i, want := range []spot{{3, 35, 15, 2}, {5, 51.25, 11.25, 2}, {7, 62.5, 12.5, 2}} {
-		if c[i].x != want.x || math.Abs(c[i].mean-want.mean) > 1e-9 || math.Abs(c[i].std-want.std) > 1e-9 ||
-			c[i].values != 2 {
-			t.Errorf("%v, want %v", c[i], want)
+		switch {
+		case c[i].x != want.x:
+			t.Errorf("c[i].x is %g; want %g", c[i].x, want.x)
+		case math.Abs(c[i].mean-want.mean) > 1e-9:
+			t.Errorf("math.Abs(c[i].mean-want.mean) is %g; want at most 1e-9", math.Abs(c[i].mean-want.mean))
+		case math.Abs(c[i].std-want.std) > 1e-9:
+			t.Errorf("math.Abs(c[i].std-want.std) is %g; want at most 1e-9", math.Abs(c[i].std-want.std))
+		case c[i].values != 2:
+			t.Errorf("c[i].values is %d; want 2", c[i].values)
 		}
 	}
 }
@@ -171,9 +179,16 @@ func TestMoveApart(t *testing.T) {
 	ys := []vg.Length{0, 1, 1, 50, 99, 100}
 	moveApart(ys, 10, 0, 100)
 	for i, y := range ys {
-		if y < 0 || y > 100 || i > 0 && y-ys[i-1] < 10-1e-9 {
-			t.Errorf("labels at %v: too close or outside", ys)
-		}
+		t.Run(fmt.Sprint(y), func(t *testing.T) {
+			switch {
+			case y < 0:
+				t.Errorf("labels at %v: y is %g; want at least 0", ys, y)
+			case y > 100:
+				t.Errorf("labels at %v: y is %g; want at most 100", ys, y)
+			case i > 0 && y-ys[i-1] < 10-1e-9:
+				t.Errorf("labels at %v: too close or outside", ys)
+			}
+		})
 	}
 	if ys[3] != 50 {
 		t.Errorf("a label with room was moved to %v", ys[3])
@@ -206,24 +221,26 @@ func TestGroups(t *testing.T) {
 			[]string{"MGDA: 1", "MGDA + edit η=0.01: 2", "MGDA + extra update: 1"},
 		},
 	} {
-		var runs []*results.Run
-		for _, change := range c.changes {
-			r := twoTasks()
-			change(r)
-			runs = append(runs, r)
-		}
-		groups, err := grouped(runs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		looks := map[string]bool{}
-		for _, g := range groups {
-			got = append(got, fmt.Sprintf("%s: %d", g.Label, len(g.Runs)))
-			looks[fmt.Sprint(g.Style)] = true
-		}
-		if !slices.Equal(got, c.want) || len(looks) != len(groups) {
-			t.Errorf("%s: groups %q with %d looks, want %q", name, got, len(looks), c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var runs []*results.Run
+			for _, change := range c.changes {
+				r := twoTasks()
+				change(r)
+				runs = append(runs, r)
+			}
+			groups, err := grouped(runs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			looks := map[string]bool{}
+			for _, g := range groups {
+				got = append(got, fmt.Sprintf("%s: %d", g.Label, len(g.Runs)))
+				looks[fmt.Sprint(g.Style)] = true
+			}
+			if !slices.Equal(got, c.want) || len(looks) != len(groups) {
+				t.Errorf("groups %q with %d looks, want %q", got, len(looks), c.want)
+			}
+		})
 	}
 }

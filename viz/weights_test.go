@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,40 +48,44 @@ func TestWeightsOfManySizes(t *testing.T) {
 func TestMarkersOfTheDemo(t *testing.T) {
 	seen := map[any]string{}
 	for _, name := range []string{"emgd", "der-pp", "emgd-gmc", "avggrad", "mgda", "emgd-gs", "er"} {
-		marker := any(MethodStyle(name).Marker)
-		if other := seen[marker]; other != "" {
-			t.Errorf("%s has the marker of %s", name, other)
-		}
-		seen[marker] = name
+		t.Run(name, func(t *testing.T) {
+			marker := any(MethodStyle(name).Marker)
+			if other := seen[marker]; other != "" {
+				t.Errorf("%s has the marker of %s", name, other)
+			}
+			seen[marker] = name
+		})
 	}
 }
 
 // TestLastRowKeepsItsPanels: the panels of a last row that lacks some are as wide as those above.
 func TestLastRowKeepsItsPanels(t *testing.T) {
 	for n, want := range map[int][]int{1: {1}, 3: {3}, 4: {2, 2}, 5: {3, 3}, 7: {3, 3, 3}} {
-		var plots []*Plot
-		for range n {
-			p := NewPlot("", "x", "y")
-			p.Line("a", Style{}, []float64{0, 1}, []float64{0, 1})
-			plots = append(plots, p)
-		}
-		f, err := NewFigure(Figure{Name: "panels"}, Rows(plots...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, widths, drawn := f.drawing(), map[int]bool{}, 0
-		for i, row := range d.Rows {
-			if len(row) != want[i] {
-				t.Errorf("%d plots: row %d has %d places, want %d", n, i, len(row), want[i])
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			var plots []*Plot
+			for range n {
+				p := NewPlot("", "x", "y")
+				p.Line("a", Style{}, []float64{0, 1}, []float64{0, 1})
+				plots = append(plots, p)
 			}
-			for _, p := range row {
-				if p.Box[2] > 0 {
-					widths[p.Box[2]/10], drawn = true, drawn+1
+			f, err := NewFigure(Figure{Name: "panels"}, Rows(plots...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, widths, drawn := f.drawing(), map[int]bool{}, 0
+			for i, row := range d.Rows {
+				if len(row) != want[i] {
+					t.Errorf("%d plots: row %d has %d places, want %d", n, i, len(row), want[i])
+				}
+				for _, p := range row {
+					if p.Box[2] > 0 {
+						widths[p.Box[2]/10], drawn = true, drawn+1
+					}
 				}
 			}
-		}
-		if len(widths) != 1 || drawn != n {
-			t.Errorf("%d plots: %d drawn, in the widths %v", n, drawn, widths)
-		}
+			if len(widths) != 1 || drawn != n {
+				t.Errorf("%d plots: %d drawn, in the widths %v", n, drawn, widths)
+			}
+		})
 	}
 }

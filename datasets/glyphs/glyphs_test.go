@@ -3,8 +3,10 @@ package glyphs
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 func generateT(t testing.TB, c Config) (train, test Images) {
@@ -53,9 +55,8 @@ func TestRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Generate(ctx, Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
-	}
+	_, _, err := Generate(ctx, Config{})
+	expect.Refusal(t, "cancelled", err, context.Canceled)
 }
 
 // TestHardness holds the set where a benchmark is of use: a simple linear classifier, by the
@@ -63,10 +64,12 @@ func TestRefuses(t *testing.T) {
 // distortion is easy.
 func TestHardness(t *testing.T) {
 	for difficulty, want := range map[float64][2]float64{1: {0.4, 0.7}, 0.01: {0.95, 1}} {
-		train, test := generateT(t, Config{Difficulty: difficulty, TrainPerClass: 100, TestPerClass: 40})
-		if acc := nearestMean(train, test, 12); acc < want[0] || acc > want[1] {
-			t.Errorf("difficulty %g: accuracy %.3f; want %v", difficulty, acc, want)
-		}
+		t.Run(fmt.Sprint(difficulty), func(t *testing.T) {
+			train, test := generateT(t, Config{Difficulty: difficulty, TrainPerClass: 100, TestPerClass: 40})
+			if acc := nearestMean(train, test, 12); acc < want[0] || acc > want[1] {
+				t.Errorf("difficulty %g: accuracy %.3f; want %v", difficulty, acc, want)
+			}
+		})
 	}
 }
 

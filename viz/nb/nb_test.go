@@ -208,8 +208,15 @@ func framesOf(t *testing.T, d *protocol.DisplayData, n int) *viz.Frames {
 	t.Helper()
 	data, _ := d.Data[viz.MediaType].(string)
 	f, err := viz.ReadFrames([]byte(data))
-	if err != nil || len(f.Drawings) != n || f.Drawings[0].Name != "toy-paths" || f.Drawings[0].Values == "" {
-		t.Fatalf("%d frames, %v", n, err)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case len(f.Drawings) != n:
+		t.Fatalf("len(f.Drawings) is %d; want %d", len(f.Drawings), n)
+	case f.Drawings[0].Name != "toy-paths":
+		t.Fatalf("f.Drawings[0].Name is %q; want %q", f.Drawings[0].Name, "toy-paths")
+	case f.Drawings[0].Values == "":
+		t.Fatal("f.Drawings[0].Values is empty")
 	}
 	return f
 }
@@ -268,10 +275,15 @@ func TestLive(t *testing.T) {
 		t.Errorf("the bar begins as %s", begin)
 	}
 	end := pageOf(bar[len(bar)-1])
-	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, ") ||
-		!strings.Contains(end, ", took ") ||
-		!strings.HasSuffix(end, ", loss 0.5</div>") {
-		t.Errorf("the bar ends as %s", end)
+	switch {
+	case !strings.Contains(end, `max="1000" value="1000"`):
+		t.Errorf("end is %q; want %q in it", end, `max="1000" value="1000"`)
+	case !strings.Contains(end, "training: 1000 of 1000, "):
+		t.Errorf("end is %q; want %q in it", end, "training: 1000 of 1000, ")
+	case !strings.Contains(end, ", took "):
+		t.Errorf("end is %q; want %q in it", end, ", took ")
+	case !strings.HasSuffix(end, ", loss 0.5</div>"):
+		t.Errorf("end is %q; want %q at its end", end, ", loss 0.5</div>")
 	}
 	// Drawing takes long enough that the second of five figures may or may not be due.
 	if len(live) < 2 || len(live) > 6 {
@@ -297,9 +309,11 @@ func TestSlider(t *testing.T) {
 		"step &lt;2&gt;":      1, `max="2" value="2"`: 1, "http": 0, "<script": 0, `data-lm-suppress-shortcuts="true"`: 1,
 		" hidden": 0,
 	} {
-		if got := strings.Count(page, want); got != n {
-			t.Errorf("%q %d times, want %d", want, got, n)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := strings.Count(page, want); got != n {
+				t.Errorf("%q %d times, want %d", want, got, n)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -50,7 +51,7 @@ func TestTrain(t *testing.T) {
 	first.Name = "first"
 	attach(t, l, first)
 	if err := training.Wait(t.Context(), 3); err != nil || l.Steps() < 3 {
-		t.Fatal(l.Steps(), err)
+		t.Fatal(l.Steps(), expect.Text(err))
 	}
 	attach(t, l, task(2, 2, 3))
 	if !strings.Contains(l.String(), "first") || !strings.Contains(training.String(), "first") {
@@ -61,12 +62,23 @@ func TestTrain(t *testing.T) {
 	}
 	training.Stop()
 	run, records := training.Run(), training.Records()
-	if run.Steps != l.Steps() || len(records) != l.Steps() || len(run.Tasks) != 2 || run.Tasks[0].Name != "first" ||
-		run.Tasks[1].Start < 3 {
-		t.Errorf("after %d steps there are %d records, and the run is %+v", l.Steps(), len(records), run)
+	switch {
+	case run.Steps != l.Steps():
+		t.Errorf("run.Steps is %d; want %d", run.Steps, l.Steps())
+	case len(records) != l.Steps():
+		t.Errorf("len(records) is %d; want %d", len(records), l.Steps())
+	case len(run.Tasks) != 2:
+		t.Errorf("len(run.Tasks) is %d; want 2", len(run.Tasks))
+	case run.Tasks[0].Name != "first":
+		t.Errorf("run.Tasks[0].Name is %q; want %q", run.Tasks[0].Name, "first")
+	case run.Tasks[1].Start < 3:
+		t.Errorf("run.Tasks[1].Start is %d; want at least 3", run.Tasks[1].Start)
 	}
-	if last := run.Curve[len(run.Curve)-1]; len(last.Acc) != 2 || len(last.Ended) != 1 {
-		t.Errorf("the last evaluation is %+v", last)
+	switch last := run.Curve[len(run.Curve)-1]; {
+	case len(last.Acc) != 2:
+		t.Errorf("len(last.Acc) is %d; want 2", len(last.Acc))
+	case len(last.Ended) != 1:
+		t.Errorf("len(last.Ended) is %d; want 1", len(last.Ended))
 	}
 	for _, err := range []error{
 		errOf(viz.TaskCurves(run)), errOf(viz.Timeline(run)), errOf(viz.StreamWeights(records)), training.Watch(), Show(run),
@@ -95,8 +107,13 @@ func TestTrainIsRun(t *testing.T) {
 	}
 	a, err := watched.State()
 	b, other := alone.State()
-	if err != nil || other != nil || !reflect.DeepEqual(a, b) {
-		t.Error("another learner has come out", err, other)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case other != nil:
+		t.Error(other)
+	case !reflect.DeepEqual(a, b):
+		t.Errorf("a is %+v; want %+v", a, b)
 	}
 }
 
@@ -117,11 +134,9 @@ func TestTrainPauses(t *testing.T) {
 	training.Resume()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := training.Wait(ended, 0); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	expect.Refusal(t, "Wait", training.Wait(ended, 0), context.Canceled)
 	if err := training.Wait(t.Context(), at+1); err != nil || l.Steps() <= at {
-		t.Error(l.Steps(), err)
+		t.Error(l.Steps(), expect.Text(err))
 	}
 	if Train(l) != training {
 		t.Error("a learner has two trainings")
@@ -143,12 +158,10 @@ func TestTrainFails(t *testing.T) {
 		}
 		return nil
 	}})
-	if err := training.Wait(t.Context(), 0); !errors.Is(err, wrong) {
-		t.Error(err)
-	}
+	expect.Refusal(t, "Wait", training.Wait(t.Context(), 0), wrong)
 	training.Resume()
 	if err := training.Wait(t.Context(), 0); err == nil || errors.Is(err, wrong) {
-		t.Error(err)
+		t.Error(expect.Text(err))
 	}
 	training.Resume()
 	if err := training.Wait(t.Context(), 0); err != nil {

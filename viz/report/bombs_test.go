@@ -272,9 +272,11 @@ func TestPictureStandsOnce(t *testing.T) {
 	}
 	for _, want := range []string{`<img data-as="0" alt="two">`, `<img alt="three" data-as="0">`,
 		`<img data-picture="0" src="data:image/png;base64,`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %s", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(page, want) {
+				t.Errorf("no %s", want)
+			}
+		})
 	}
 }
 
@@ -287,9 +289,11 @@ func TestDrawingsAsPeopleMakeThem(t *testing.T) {
 		"style sheets": `<style>.a{fill:url(#g)} .b{clip-path:url(#p);fill:#fff} @media print{.a{fill:#000}}</style><linearGradient id="g"><stop/><stop/></linearGradient><linearGradient id="h" href="#g"/><clipPath id="p"><rect class="c"/></clipPath>` + strings.Repeat(`<g class="b"><rect class="a"/></g>`, 5000),
 		"an editor's":  `<metadata><x about="#y"/></metadata><g id="y"><a href="#y"><text>b</text></a></g>`,
 	} {
-		if page, n, _, _ := madeOf(t, drawingCell(svg)); n.LeftOut != nil || !strings.Contains(page, "data:image/svg+xml") {
-			t.Errorf("%s: left out is %q", name, n.LeftOut)
-		}
+		t.Run(name, func(t *testing.T) {
+			if page, n, _, _ := madeOf(t, drawingCell(svg)); n.LeftOut != nil || !strings.Contains(page, "data:image/svg+xml") {
+				t.Errorf("left out is %q", n.LeftOut)
+			}
+		})
 	}
 	illustrator := `<!DOCTYPE svg [<!ENTITY ns_svg "http://www.w3.org/2000/svg">]><svg xmlns="&ns_svg;"><rect/></svg>`
 	if _, n, _, _ := madeOf(t, []any{display(map[string]any{"image/svg+xml": illustrator})}); n.LeftOut != nil {

@@ -435,9 +435,11 @@ func TestFiguresAnswerInBrowser(t *testing.T) {
 		&got))
 	for want, n := range map[string]int{"own.csv": 2, "own.svg": 2, "image/svg+xml <svg": 2, "var(": 0,
 		"text/csv plot,series,x,y,low,high": 2, ",'=cmd(),1,10": 2, "\n,=cmd": 0, "FIRED'\">": 0} {
-		if c := strings.Count(got, want); c != n {
-			t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if c := strings.Count(got, want); c != n {
+				t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
+			}
+		})
 	}
 	_, loader, _ := strings.Cut(text, "<script>")
 	loader, _, _ = strings.Cut(loader, "</script>")

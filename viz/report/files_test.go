@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -38,12 +39,14 @@ func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
 	links := map[string]string{"out.png": filepath.Join("..", "..", "secret.png"),
 		"absolute.png": filepath.Join(dir, "secret.png"), "up": "..", "in.png": filepath.Join("pictures", "own.png")}
 	for name, to := range links {
-		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
-			if runtime.GOOS == "windows" {
-				t.Skip("links need a privilege that this account lacks")
+		t.Run(name, func(t *testing.T) {
+			if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+				if runtime.GOOS == "windows" {
+					t.Skip("links need a privilege that this account lacks")
+				}
+				t.Fatal(err)
 			}
-			t.Fatal(err)
-		}
+		})
 	}
 	foreign := []string{
 		"../secret.png", "../../secret.png", "pictures/../../secret.png", "%2e%2e/secret.png", "..%2Fsecret.png", "out.png",
@@ -104,9 +107,10 @@ func TestLargeNotebooksAreRefused(t *testing.T) {
 		large: "larger than 256 MB", many: "more than 100000 cells", deep: "exceeded max depth",
 		shown: "more than 100000 cells or outputs",
 	} {
-		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want an error with %q", err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			_, err := report.ReadNotebook(path)
+			expect.Refusal(t, "ReadNotebook", err, want)
+		})
 	}
 }
 
@@ -124,12 +128,19 @@ func TestReportsStop(t *testing.T) {
 		"a page": n.Write(ctx, &buf, origin), "a site": stopped(report.Site(ctx, dir, "a", []*report.Notebook{n}, origin)),
 		"runs": report.Runs(ctx, &buf, report.RunsInput{Files: files, Origin: origin}),
 	} {
-		if err == nil {
-			t.Errorf("%s: %v; want that the context ended", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if err == nil {
+				t.Errorf("%v; want that the context ended", expect.Text(err))
+			}
+		})
 	}
 	left, err := os.ReadDir(dir)
-	if buf.Len() > 0 || len(left) > 0 || err != nil {
-		t.Errorf("%d bytes and %d files were written all the same", buf.Len(), len(left))
+	switch {
+	case buf.Len() > 0:
+		t.Errorf("buf.Len() is %d; want at most 0", buf.Len())
+	case len(left) > 0:
+		t.Errorf("len(left) is %d; want at most 0", len(left))
+	case err != nil:
+		t.Error(err)
 	}
 }

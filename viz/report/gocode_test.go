@@ -10,8 +10,10 @@ func TestSpecialLinesWithinGo(t *testing.T) {
 		"!ls\n%%\nfoo(1)":        "<i class=m>!ls</i>\n<i class=m>%%</i>\nfoo(<i>1</i>)",
 		"a := `\n%1\n!2":         "a := <u>`\n%1\n!2</u>",
 	} {
-		if got := string(coloured(source, "go")); got != want {
-			t.Errorf("%q: got %q, want %q", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			if got := string(coloured(source, "go")); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

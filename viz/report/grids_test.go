@@ -146,9 +146,11 @@ func TestGridsOfPart(t *testing.T) {
 	page := gridsPage(t, part)
 	for _, want := range []string{"Runs that failed", "&lt;no&gt; room", "Methods with missing runs are not ranked",
 		"failed</span>"} {
-		if !strings.Contains(page, want) && !strings.Contains(page, strings.ToLower(want[:1])+want[1:]) {
-			t.Errorf("the page lacks %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(page, want) && !strings.Contains(page, strings.ToLower(want[:1])+want[1:]) {
+				t.Errorf("the page lacks %q", want)
+			}
+		})
 	}
 	if err := report.Runs(t.Context(), new(bytes.Buffer), report.RunsInput{Findings: &paper.Findings{}}); err == nil {
 		t.Error("a page without grids was made")

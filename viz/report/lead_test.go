@@ -27,9 +27,11 @@ func TestBrief(t *testing.T) {
 		"forgets least": 1, "That is one situation": 1, `<figure class="pcl-figure"`: 1, "Figure 1</a>": 1,
 		"<pre>pcl run --labelset 0,1</pre>": 1, "<table": 0,
 	} {
-		if got := strings.Count(open, text); got != n {
-			t.Errorf("before what is folded %q stands %d times, want %d", text, got, n)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := strings.Count(open, text); got != n {
+				t.Errorf("before what is folded %q stands %d times, want %d", text, got, n)
+			}
+		})
 	}
 	const figure = `<figure class="pcl-figure"`
 	if a, b := strings.Count(pages[false], figure), strings.Count(pages[true], figure); a != b {

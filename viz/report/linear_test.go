@@ -196,9 +196,16 @@ func TestFilesGiveNoRoom(t *testing.T) {
 	r := (&Notebook{File: filepath.Join(folder, "a.ipynb")}).newRenderer(&notebookPage{}, nil)
 	before := r.left.shown
 	for _, address := range []string{"a.gif", "a.gif?1", "./a.gif"} {
-		if _, err := r.pictures.place(r, address); err != nil || r.left.shown != before || len(r.pictures.all) != 1 {
-			t.Errorf("%s: %v; %d pictures, room for %d bytes, was %d", address, err, len(r.pictures.all), r.left.shown, before)
-		}
+		t.Run(address, func(t *testing.T) {
+			switch _, err := r.pictures.place(r, address); {
+			case err != nil:
+				t.Error(err)
+			case r.left.shown != before:
+				t.Errorf("r.left.shown is %d; want %d", r.left.shown, before)
+			case len(r.pictures.all) != 1:
+				t.Errorf("len(r.pictures.all) is %d; want 1", len(r.pictures.all))
+			}
+		})
 	}
 }
 

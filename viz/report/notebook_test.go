@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot/cmpimg"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -36,8 +37,13 @@ func notebookPage(t *testing.T, n *report.Notebook) string {
 // TestNotebook compares the page's text with the one that was looked at.
 func TestNotebook(t *testing.T) {
 	n := readNotebook(t, "testdata/small.ipynb")
-	if !n.Executed || n.Failed() != nil || n.Kernel != "parallelcl" {
+	switch {
+	case !n.Executed:
 		t.Errorf("executed %t, failed %v, kernel %q", n.Executed, n.Failed(), n.Kernel)
+	case n.Failed() != nil:
+		t.Error(n.Failed())
+	case n.Kernel != "parallelcl":
+		t.Errorf("n.Kernel is %q; want %q", n.Kernel, "parallelcl")
 	}
 	page := notebookPage(t, n)
 	begin, end := strings.Index(page, "<header>"), strings.Index(page, "</main>")
@@ -58,9 +64,11 @@ func TestNotebook(t *testing.T) {
 		"ParallelCL (Go), go1.26",
 		"@article{lyu2026elastic", "@media print", "Content-Security-Policy",
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page lacks %q", want)
+			}
+		})
 	}
 	if strings.Contains(page, "alert(1)") || strings.Contains(page, "ZgotmplZ") {
 		t.Error("the page has a script of an output, or a value that the template refused")
@@ -127,14 +135,16 @@ func TestWhatCannotBeShownIsNamed(t *testing.T) {
 		"no cell": {map[string]any{"cell_type": "code", "source": "KEPT", "outputs": "none", "execution_count": nil},
 			"KEPT"},
 	} {
-		n := notebookOf(t, c.cell)
-		page := mainOf(notebookPage(t, n))
-		if len(n.LeftOut) != 1 || !strings.HasPrefix(n.LeftOut[0], "cell 1: ") {
-			t.Errorf("%s: left out is %q", name, n.LeftOut)
-		}
-		if !strings.Contains(page, c.in) || strings.Contains(page, "<img") {
-			t.Errorf("%s: the page has not %q: %s", name, c.in, page)
-		}
+		t.Run(name, func(t *testing.T) {
+			n := notebookOf(t, c.cell)
+			page := mainOf(notebookPage(t, n))
+			if len(n.LeftOut) != 1 || !strings.HasPrefix(n.LeftOut[0], "cell 1: ") {
+				t.Errorf("left out is %q", n.LeftOut)
+			}
+			if !strings.Contains(page, c.in) || strings.Contains(page, "<img") {
+				t.Errorf("the page has not %q: %s", c.in, page)
+			}
+		})
 	}
 }
 
@@ -181,13 +191,15 @@ func TestRicherOutputsAreNamed(t *testing.T) {
 			"<style scoped>.dataframe td{vertical-align:top}</style><table><tr><td>KEPT</td></tr></table>"), "KEPT", ""},
 		"stderr as data": {display(map[string]any{"application/vnd.jupyter.stderr": "KEPT"}), `<pre class="stderr">KEPT`, ""},
 	} {
-		n := notebookOf(t, c.cell)
-		if page := mainOf(notebookPage(t, n)); !strings.Contains(page, c.in) {
-			t.Errorf("%s: the page lacks %q: %s", name, c.in, page)
-		}
-		if named := strings.Join(n.LeftOut, "\n"); !strings.Contains(named, c.named) || (named == "") != (c.named == "") {
-			t.Errorf("%s: left out is %q, want %q", name, named, c.named)
-		}
+		t.Run(name, func(t *testing.T) {
+			n := notebookOf(t, c.cell)
+			if page := mainOf(notebookPage(t, n)); !strings.Contains(page, c.in) {
+				t.Errorf("the page lacks %q: %s", c.in, page)
+			}
+			if named := strings.Join(n.LeftOut, "\n"); !strings.Contains(named, c.named) || (named == "") != (c.named == "") {
+				t.Errorf("left out is %q, want %q", named, c.named)
+			}
+		})
 	}
 }
 
@@ -218,26 +230,28 @@ func TestTags(t *testing.T) {
 		// of a shape that tags don't have
 		"no tags": {map[string]any{"tags": "remove-cell"}, []string{code, output}, []string{fold, foldOutput}, true},
 	} {
-		cell := stream(output)
-		cell["source"] = code
-		if c.metadata != nil {
-			cell["metadata"] = c.metadata
-		}
-		n := notebookOf(t, cell)
-		page := mainOf(notebookPage(t, n))
-		for _, want := range c.has {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s: the page lacks %q: %s", name, want, page)
+		t.Run(name, func(t *testing.T) {
+			cell := stream(output)
+			cell["source"] = code
+			if c.metadata != nil {
+				cell["metadata"] = c.metadata
 			}
-		}
-		for _, no := range c.lack {
-			if strings.Contains(page, no) {
-				t.Errorf("%s: the page has %q: %s", name, no, page)
+			n := notebookOf(t, cell)
+			page := mainOf(notebookPage(t, n))
+			for _, want := range c.has {
+				if !strings.Contains(page, want) {
+					t.Errorf("the page lacks %q: %s", want, page)
+				}
 			}
-		}
-		if (len(n.LeftOut) > 0) != c.named {
-			t.Errorf("%s: left out is %q", name, n.LeftOut)
-		}
+			for _, no := range c.lack {
+				if strings.Contains(page, no) {
+					t.Errorf("the page has %q: %s", no, page)
+				}
+			}
+			if (len(n.LeftOut) > 0) != c.named {
+				t.Errorf("left out is %q", n.LeftOut)
+			}
+		})
 	}
 	one := display(map[string]any{"text/plain": output})
 	one["outputs"].([]any)[0].(map[string]any)["metadata"] = map[string]any{"tags": []string{"remove_single_output"}}
@@ -265,13 +279,16 @@ func TestFailedCellsShow(t *testing.T) {
 		"traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
 	}))
 	if err := n.Failed(); err == nil {
-		t.Errorf("failed: %v", err)
+		t.Errorf("failed: %v", expect.Text(err))
 	}
 	page := notebookPage(t, n)
-	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) ||
-		!strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>") ||
-		strings.Contains(page, "\x1b") {
-		t.Error("the page does not show the error and its traceback as text")
+	switch {
+	case !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`):
+		t.Errorf("page is %q; want %q in it", page, `<pre class="error">ERROR: # gonb_1`)
+	case !strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>"):
+		t.Errorf("page is %q; want %q in it", page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>")
+	case strings.Contains(page, "\x1b"):
+		t.Errorf("page is %q; want no %q in it", page, "\x1b")
 	}
 }
 
@@ -291,12 +308,12 @@ func TestReadNotebookErrors(t *testing.T) {
 		"": "is not a notebook", "[]": "format 0, want 4", "{\n\"nbformat\":4,\n}": "line 3",
 		`{"nbformat":3}`: "format 3, want 4", `{"nbformat":4}`: "no cells",
 	} {
-		path := filepath.Join(t.TempDir(), "bad.ipynb")
-		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
-		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v; want %q", content, err, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "bad.ipynb")
+			must.Do(t, os.WriteFile(path, []byte(content), 0o644))
+			_, err := report.ReadNotebook(path)
+			expect.Refusal(t, "ReadNotebook", err, want, path)
+		})
 	}
 }
 
@@ -334,21 +351,21 @@ func TestSite(t *testing.T) {
 		"02-b.html": {`<a href="01-a.html">← First</a>`},
 	}
 	for file, texts := range want {
-		data := must.Get(os.ReadFile(filepath.Join(dir, file)))(t)
-		for _, text := range texts {
-			if !strings.Contains(string(data), text) {
-				t.Errorf("%s lacks %s", file, text)
+		t.Run(file, func(t *testing.T) {
+			data := must.Get(os.ReadFile(filepath.Join(dir, file)))(t)
+			for _, text := range texts {
+				if !strings.Contains(string(data), text) {
+					t.Errorf("%s lacks %s", file, text)
+				}
 			}
-		}
+		})
 	}
-	if _, err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin); err == nil ||
-		!strings.Contains(err.Error(), first.File) {
-		t.Errorf("two of one name: %v", err)
-	}
+	_, err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin)
+	expect.Refusal(t, "two of one name", err, first.File)
 	index := filepath.Join(source, "index.ipynb")
 	must.Do(t, os.Rename(filepath.Join(source, "02-b.ipynb"), index))
 	if _, err := report.Site(t.Context(), dir, "", []*report.Notebook{readNotebook(t, index)}, origin); err == nil {
-		t.Errorf("a notebook called index: %v", err)
+		t.Errorf("a notebook called index: %v", expect.Text(err))
 	}
 }
 
@@ -357,14 +374,16 @@ func TestCitation(t *testing.T) {
 	data := must.Get(os.ReadFile("../../CITATION.cff"))(t)
 	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
 	for _, key := range []string{"title", "url", "journal", "repository-code"} {
-		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
-		if len(found) == 0 {
-			t.Errorf("CITATION.cff has no %s", key)
-		}
-		for _, m := range found {
-			if !strings.Contains(page, "{"+m[1]+"}") {
-				t.Errorf("the page does not cite %s %q", key, m[1])
+		t.Run(key, func(t *testing.T) {
+			found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
+			if len(found) == 0 {
+				t.Errorf("CITATION.cff has no %s", key)
 			}
-		}
+			for _, m := range found {
+				if !strings.Contains(page, "{"+m[1]+"}") {
+					t.Errorf("the page does not cite %s %q", key, m[1])
+				}
+			}
+		})
 	}
 }

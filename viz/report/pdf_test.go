@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -32,10 +33,10 @@ func TestPDF(t *testing.T) {
 	}
 	must.Do(t, report.PDF(t.Context(), browser, page, file))
 	if data, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(data, []byte("%PDF")) {
-		t.Errorf("%q, %v", data, err)
+		t.Errorf("%q, %v", data, expect.Text(err))
 	}
 	must.Do(t, os.WriteFile(browser, []byte("#!/bin/sh\necho no display >&2\nexit 3\n"), 0o755))
 	if err := report.PDF(t.Context(), browser, page, file); err == nil {
-		t.Errorf("a browser that fails: %v", err)
+		t.Errorf("a browser that fails: %v", expect.Text(err))
 	}
 }

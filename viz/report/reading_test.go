@@ -88,7 +88,8 @@ func TestReading(t *testing.T) {
 		"multline":         {markdownCell("\\begin{multline*}x \\\\ y\\end{multline*}"), "<mtable>", "multline"},
 		"subequations":     {markdownCell("\\begin{gather}x \\\\ y \\nonumber\\end{gather}"), "<mtable>", "gather"},
 		"label": {markdownCell(
-			"\\begin{equation}\\label{a}\\tag{7}x\\end{equation} see \\eqref{a}, $\\ref{a}$, \\ref{b}"), "(7) … 7 … b", "label"},
+			"\\begin{equation}\\label{a}\\tag{7}x\\end{equation} see \\eqref{a}, $\\ref{a}$, \\ref{b}"), "(7) … 7 … b",
+			"label"},
 		"mbox": {markdownCell(`$\mbox{so } x \hspace{1em} \require{x}$`), "<mtext>so </mtext>", "mbox"},
 		"macros": {
 			markdownCell(`$\newcommand{\R}{\mathbb{Q}}\def\E{\mathbb{E}}$ $\R$ $\E$ $\newcommand{\own}[1]{#1}\own{x}$`),
@@ -147,23 +148,25 @@ func TestReading(t *testing.T) {
 		"erased letters": {stream("ab\bc"), ">ac<", ""},
 		"long":           {stream(strings.Repeat("a\n", 100)), "<summary>71 more lines</summary>", ""},
 	} {
-		n := notebookOf(t, c.cell)
-		page := strings.Join(strings.Fields(mainOf(notebookPage(t, n))), " ")
-		rest, missing := page, ""
-		for part := range strings.SplitSeq(c.has, " … ") {
-			_, after, ok := strings.Cut(rest, part)
-			if !ok {
-				missing = part
-				break
+		t.Run(name, func(t *testing.T) {
+			n := notebookOf(t, c.cell)
+			page := strings.Join(strings.Fields(mainOf(notebookPage(t, n))), " ")
+			rest, missing := page, ""
+			for part := range strings.SplitSeq(c.has, " … ") {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
+					missing = part
+					break
+				}
+				rest = after
 			}
-			rest = after
-		}
-		if missing != "" || c.not != "" && strings.Contains(page, c.not) {
-			t.Errorf("%s: want %q, and no %q in %s", name, missing, c.not, page)
-		}
-		if (len(n.LeftOut) > 0) != strings.HasPrefix(name, "but") {
-			t.Errorf("%s: left out is %q", name, n.LeftOut)
-		}
+			if missing != "" || c.not != "" && strings.Contains(page, c.not) {
+				t.Errorf("want %q, and no %q in %s", missing, c.not, page)
+			}
+			if (len(n.LeftOut) > 0) != strings.HasPrefix(name, "but") {
+				t.Errorf("left out is %q", n.LeftOut)
+			}
+		})
 	}
 }
 
@@ -175,21 +178,23 @@ func TestPicturesOfAllKinds(t *testing.T) {
 	must.Do(t, tiff.Encode(&asTIFF, picture, nil))
 	for name, data := range map[string][]byte{`src="data:image/bmp;`: asBMP.Bytes(),
 		"not a picture that browsers show": asTIFF.Bytes()} {
-		in64 := base64.StdEncoding.EncodeToString(data)
-		folder := t.TempDir()
-		must.Do(t, os.WriteFile(filepath.Join(folder, "a.png"), data, 0o644))
-		for _, cell := range []map[string]any{
-			markdownCell("![x](a.png)"), htmlCell(`<img src="a.png">`), display(map[string]any{"image/png": in64}),
-			htmlCell(`<img src="data:;base64,` + in64 + `">`),
-			{"cell_type": "markdown", "source": "![x](attachment:a%20b)",
-				"attachments": map[string]any{"a b": map[string]any{"image/png": in64}}},
-		} {
-			path := filepath.Join(folder, "one.ipynb")
-			must.Do(t, os.Rename(notebookOf(t, cell).File, path))
-			if page := mainOf(notebookPage(t, readNotebook(t, path))); !strings.Contains(page, name) {
-				t.Errorf("%s: %s", name, page)
+		t.Run(name, func(t *testing.T) {
+			in64 := base64.StdEncoding.EncodeToString(data)
+			folder := t.TempDir()
+			must.Do(t, os.WriteFile(filepath.Join(folder, "a.png"), data, 0o644))
+			for _, cell := range []map[string]any{
+				markdownCell("![x](a.png)"), htmlCell(`<img src="a.png">`), display(map[string]any{"image/png": in64}),
+				htmlCell(`<img src="data:;base64,` + in64 + `">`),
+				{"cell_type": "markdown", "source": "![x](attachment:a%20b)",
+					"attachments": map[string]any{"a b": map[string]any{"image/png": in64}}},
+			} {
+				path := filepath.Join(folder, "one.ipynb")
+				must.Do(t, os.Rename(notebookOf(t, cell).File, path))
+				if page := mainOf(notebookPage(t, readNotebook(t, path))); !strings.Contains(page, name) {
+					t.Errorf("%s", page)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -197,12 +202,14 @@ func TestPicturesOfAllKinds(t *testing.T) {
 func TestNotebookFiles(t *testing.T) {
 	const text = `{"nbformat":4,"metadata":{"a":NaN,"language_info":{"name":"R","version":4.3},"kernelspec":[]},"cells":[{"cell_type":"markdown","source":["KE","PT NaN"],"metadata":{"b":[-Infinity,Infinity,"\"NaN"]}}]}`
 	for name, data := range map[string][]byte{"plain": []byte(text), "UTF-8 with a mark": []byte("\xef\xbb\xbf" + text)} {
-		path := filepath.Join(t.TempDir(), "a.ipynb")
-		must.Do(t, os.WriteFile(path, data, 0o644))
-		if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") ||
-			!strings.Contains(page, "R, 4.3") {
-			t.Errorf("%s: %s", name, mainOf(page))
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.ipynb")
+			must.Do(t, os.WriteFile(path, data, 0o644))
+			if page := notebookPage(t, readNotebook(t, path)); !strings.Contains(page, "KEPT NaN") ||
+				!strings.Contains(page, "R, 4.3") {
+				t.Errorf("%s", mainOf(page))
+			}
+		})
 	}
 }
 

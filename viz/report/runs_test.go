@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -91,11 +92,19 @@ func TestRuns(t *testing.T) {
 		"was not evaluated at task ends.")
 	data, err := os.ReadFile(filepath.Join(dir, "09-"+runs[9].ID, "result.json"))
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || !strings.Contains(page, sum) {
-		t.Errorf("the page lacks a file's checksum (%v)", err)
+		t.Errorf("the page lacks a file's checksum (%v)", expect.Text(err))
 	}
-	if strings.Contains(page, "Note on") || strings.Contains(page, "diverged") || strings.Contains(page, "ZgotmplZ") ||
-		strings.Contains(page, "memory’s size") || strings.Contains(page, "the configurations differ") {
-		t.Error("a value was refused, or the page has a part without data for it")
+	switch {
+	case strings.Contains(page, "Note on"):
+		t.Errorf("page is %q; want no %q in it", page, "Note on")
+	case strings.Contains(page, "diverged"):
+		t.Errorf("page is %q; want no %q in it", page, "diverged")
+	case strings.Contains(page, "ZgotmplZ"):
+		t.Errorf("page is %q; want no %q in it", page, "ZgotmplZ")
+	case strings.Contains(page, "memory’s size"):
+		t.Errorf("page is %q; want no %q in it", page, "memory’s size")
+	case strings.Contains(page, "the configurations differ"):
+		t.Errorf("page is %q; want no %q in it", page, "the configurations differ")
 	}
 }
 
@@ -162,7 +171,7 @@ func TestRunsOfSeveralTimelines(t *testing.T) {
 func TestNoRuns(t *testing.T) {
 	var buf bytes.Buffer
 	if err := report.Runs(t.Context(), &buf, report.RunsInput{}); err == nil || buf.Len() > 0 {
-		t.Errorf("%d bytes, %v", buf.Len(), err)
+		t.Errorf("%d bytes, %v", buf.Len(), expect.Text(err))
 	}
 }
 
@@ -170,9 +179,15 @@ func TestFindRuns(t *testing.T) {
 	runs := sampleRuns()[:2]
 	dir := runsFolder(t, runs)
 	one := filepath.Join(dir, "00-"+runs[0].ID, "result.json")
-	if files, err := results.Find(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].Path != one ||
-		files[0].Run.A != runs[0].A {
-		t.Errorf("%d runs, %v; want two, each once", len(files), err)
+	switch files, err := results.Find(one, dir, filepath.Dir(one)); {
+	case err != nil:
+		t.Error(err)
+	case len(files) != 2:
+		t.Errorf("len(files) is %d; want 2", len(files))
+	case files[0].Path != one:
+		t.Errorf("files[0].Path is %q; want %q", files[0].Path, one)
+	case files[0].Run.A != runs[0].A:
+		t.Errorf("files[0].Run.A is %g; want %g", files[0].Run.A, runs[0].A)
 	}
 	bad := filepath.Join(t.TempDir(), "result.json")
 	must.Do(t, os.WriteFile(bad, []byte(`{"schema":2,"tasks":[{"id":1}]}`), 0o644))
@@ -182,9 +197,10 @@ func TestFindRuns(t *testing.T) {
 		"has schema 2; this program reads": {dir, filepath.Dir(bad)},
 		"no such file":                     {"nowhere"},
 	} {
-		if _, err := results.Find(paths...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v; want one with %q", paths, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := results.Find(paths...)
+			expect.Refusal(t, fmt.Sprintf("%v", paths), err, want)
+		})
 	}
 }
 
@@ -202,7 +218,7 @@ func TestFindRunsBehindLinks(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "runs")
 	must.Do(t, os.Symlink(here, link))
 	if files, err := results.Find(link); err != nil || len(files) != 2 {
-		t.Errorf("%d runs (%v), want two", len(files), err)
+		t.Errorf("%d runs (%v), want two", len(files), expect.Text(err))
 	}
 }
 
@@ -239,8 +255,12 @@ func TestPageNamesNoFolders(t *testing.T) {
 	r.Config = json.RawMessage(`{"method":"er","seed":1234,"dataset":"folder:/home/me/photos?size=8x8"}`)
 	dir := runsFolder(t, []*results.Run{r})
 	page := runsPage(t, dir)
-	if strings.Contains(page, "/home/me") || strings.Contains(page, filepath.ToSlash(dir)) ||
-		!strings.Contains(page, "folder:photos?size=8x8") {
-		t.Error("the page names a folder, or not the data")
+	switch {
+	case strings.Contains(page, "/home/me"):
+		t.Errorf("page is %q; want no %q in it", page, "/home/me")
+	case strings.Contains(page, filepath.ToSlash(dir)):
+		t.Errorf("page is %q; want no %q in it", page, filepath.ToSlash(dir))
+	case !strings.Contains(page, "folder:photos?size=8x8"):
+		t.Errorf("page is %q; want %q in it", page, "folder:photos?size=8x8")
 	}
 }

@@ -196,8 +196,12 @@ func harmlessAttributes(t *testing.T, n *html.Node) {
 			}
 		case a.Key == "href":
 			u, err := url.Parse(a.Val)
-			if n.Data != "a" || err != nil || !slices.Contains([]string{"http", "https", "mailto", ""}, u.Scheme) ||
-				u.Scheme == "" && u.Host != "" {
+			switch {
+			case n.Data != "a":
+				t.Errorf("n.Data is %q; want %q", n.Data, "a")
+			case err != nil:
+				t.Error(err)
+			case !slices.Contains([]string{"http", "https", "mailto", ""}, u.Scheme), u.Scheme == "" && u.Host != "":
 				t.Errorf("<%s> leads to %q", n.Data, a.Val)
 			}
 			if u != nil && u.Host != "" && attr(n.Parent.Parent, "id") != "cite" &&
@@ -213,8 +217,13 @@ func harmlessAttributes(t *testing.T, n *html.Node) {
 func harmlessPicture(t *testing.T, element, uri string) {
 	t.Helper()
 	media, data, ok := strings.Cut(strings.TrimPrefix(uri, "data:image/"), ";base64,")
-	if !ok || !slices.Contains([]string{"png", "jpeg", "gif", "webp", "svg+xml"}, media) || element != "img" {
+	switch {
+	case !ok:
+		t.Error("ok is false")
+	case !slices.Contains([]string{"png", "jpeg", "gif", "webp", "svg+xml"}, media):
 		t.Errorf("<%s> shows %.80q", element, uri)
+	case element != "img":
+		t.Errorf("element is %q; want %q", element, "img")
 	}
 	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
 		t.Error(err)

@@ -16,23 +16,25 @@ func TestCalibration(t *testing.T) {
 		"narrow":    func(r *rand.Rand) float64 { return 1e12 + r.Float64() },
 		"two rings": func(r *rand.Rand) float64 { return float64(r.IntN(2))*1e6 + r.Float64() },
 	} {
-		r := rand.New(rand.NewPCG(1, 1))
-		for _, perplexity := range []float64{1.5, 5, 30, 60, 89} {
-			p := make([]float64, 90)
-			for j := range p {
-				p[j] = draw(r)
-			}
-			calibrate(p, math.Log(perplexity))
-			h, sum := 0.0, 0.0
-			for _, v := range p {
-				if sum += v; v > 0 {
-					h -= v * math.Log(v)
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 1))
+			for _, perplexity := range []float64{1.5, 5, 30, 60, 89} {
+				p := make([]float64, 90)
+				for j := range p {
+					p[j] = draw(r)
+				}
+				calibrate(p, math.Log(perplexity))
+				h, sum := 0.0, 0.0
+				for _, v := range p {
+					if sum += v; v > 0 {
+						h -= v * math.Log(v)
+					}
+				}
+				if math.Abs(math.Exp(h)-perplexity) > 1e-6*perplexity || math.Abs(sum-1) > 1e-12 {
+					t.Errorf("perplexity %v, sum %v; want %v and 1", math.Exp(h), sum, perplexity)
 				}
 			}
-			if math.Abs(math.Exp(h)-perplexity) > 1e-6*perplexity || math.Abs(sum-1) > 1e-12 {
-				t.Errorf("%s: perplexity %v, sum %v; want %v and 1", name, math.Exp(h), sum, perplexity)
-			}
-		}
+		})
 	}
 }
 

@@ -3,11 +3,14 @@ package tsne
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 func TestClustersStayApart(t *testing.T) {
@@ -26,12 +29,14 @@ func TestSeed(t *testing.T) {
 	o := Options{Perplexity: 10, Iterations: 100}
 	first := embed(t, x, o)
 	for _, processors := range []int{1, 7} {
-		before := runtime.GOMAXPROCS(processors)
-		again := embed(t, x, o)
-		runtime.GOMAXPROCS(before)
-		if !slices.Equal(first, again) {
-			t.Errorf("the same seed gives other bits on %d processors", processors)
-		}
+		t.Run(fmt.Sprint(processors), func(t *testing.T) {
+			before := runtime.GOMAXPROCS(processors)
+			again := embed(t, x, o)
+			runtime.GOMAXPROCS(before)
+			if !slices.Equal(first, again) {
+				t.Errorf("the same seed gives other bits on %d processors", processors)
+			}
+		})
 	}
 	o.Seed = 1
 	if slices.Equal(first, embed(t, x, o)) {
@@ -54,17 +59,24 @@ func TestDegenerate(t *testing.T) {
 		x          [][]float64
 		perplexity float64
 	}{"twins": {twins, 10}, "line": {line, 10}, "one column": {gaussian(r, 60, 1), 10}, "few": {gaussian(r, 5, 3), 1.2}} {
-		got := embed(t, c.x, Options{Perplexity: c.perplexity, Iterations: 300})
-		var low, high, mean [2]float64
-		for _, p := range got {
-			for a, v := range p {
-				low[a], high[a] = min(low[a], v), max(high[a], v)
-				mean[a] += v / float64(len(got))
+		t.Run(name, func(t *testing.T) {
+			got := embed(t, c.x, Options{Perplexity: c.perplexity, Iterations: 300})
+			var low, high, mean [2]float64
+			for _, p := range got {
+				for a, v := range p {
+					low[a], high[a] = min(low[a], v), max(high[a], v)
+					mean[a] += v / float64(len(got))
+				}
 			}
-		}
-		if !(high[0]-low[0] > 1) || !(high[1]-low[1] > 1) || math.Hypot(mean[0], mean[1]) > 1e-9*high[0] {
-			t.Errorf("%s: from %v to %v, mean %v", name, low, high, mean)
-		}
+			switch {
+			case !(high[0]-low[0] > 1):
+				t.Error("not (high[0]-low[0] > 1)")
+			case !(high[1]-low[1] > 1):
+				t.Error("not (high[1]-low[1] > 1)")
+			case math.Hypot(mean[0], mean[1]) > 1e-9*high[0]:
+				t.Errorf("math.Hypot(mean[0], mean[1]) is %g; want at most %g", math.Hypot(mean[0], mean[1]), 1e-9*high[0])
+			}
+		})
 	}
 }
 
@@ -100,7 +112,7 @@ func TestCancel(t *testing.T) {
 	}}
 	for range 2 { // the second time ctx is done at the start
 		if r, err := Embed(ctx, x, o); !errors.Is(err, context.Canceled) || r != nil {
-			t.Errorf("%v, %v", r, err)
+			t.Errorf("%v, %v", r, expect.Text(err))
 		}
 	}
 }
@@ -123,9 +135,11 @@ func TestRefused(t *testing.T) {
 		"one point":   {slices.Repeat([][]float64{{1, 2}}, 100), Options{}}, "few points": {good, Options{Perplexity: 40}},
 		"perplexity": {good, Options{Perplexity: 1}},
 	} {
-		if r, err := Embed(t.Context(), c.x, c.o); err == nil || r != nil {
-			t.Errorf("%s: %v, %v", name, r, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if r, err := Embed(t.Context(), c.x, c.o); err == nil || r != nil {
+				t.Errorf("%v, %v", r, expect.Text(err))
+			}
+		})
 	}
 }
 
