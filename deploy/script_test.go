@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -131,7 +132,7 @@ func TestScriptArguments(t *testing.T) {
 		}
 		// as the grid was planned with
 		if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward {
-			t.Errorf("XLA_FLAGS is %q (%v), want %q", got, err, awkward)
+			t.Errorf("XLA_FLAGS is %q (%v), want %q", got, expect.Text(err), awkward)
 		}
 		if _, err := os.Stat(filepath.Join(k.dir, "pwned")); err == nil {
 			t.Error("a name was run as a command")
@@ -152,27 +153,29 @@ func TestScriptTime(t *testing.T) {
 		"echo 2:30":       30, "echo 2:29": 0, "echo 0:50": 0, "echo 0:00": 0, "echo INVALID": 3480, "echo UNLIMITED": 3480,
 		"echo": 3480, "exit 1": 3480,
 	} {
-		k := newTask(t, 1, "")
-		k.squeue(t, answer)
-		code, _ := k.end(t)
-		if want == 0 { // going back to the queue would not help
-			if code != 1 || !strings.Contains(k.out.String(), "give it more with sbatch --time") {
-				t.Errorf("%s: exit code %d\n%s", answer, code, &k.out)
+		t.Run(answer, func(t *testing.T) {
+			k := newTask(t, 1, "")
+			k.squeue(t, answer)
+			code, _ := k.end(t)
+			if want == 0 { // going back to the queue would not help
+				if code != 1 || !strings.Contains(k.out.String(), "give it more with sbatch --time") {
+					t.Errorf("exit code %d\n%s", code, &k.out)
+				}
+				return
 			}
-			continue
-		}
-		if code != 0 {
-			t.Fatalf("exit code %d\n%s", code, &k.out)
-		}
-		all := k.arguments(t)
-		if len(all) != 2 {
-			t.Fatalf("%d workers, want two", len(all))
-		}
-		for _, a := range all {
-			if a[8] != fmt.Sprintf("%ds", want) {
-				t.Errorf("%s: the workers' time is %s, want %ds", answer, a[8], want)
+			if code != 0 {
+				t.Fatalf("exit code %d\n%s", code, &k.out)
 			}
-		}
+			all := k.arguments(t)
+			if len(all) != 2 {
+				t.Fatalf("%d workers, want two", len(all))
+			}
+			for _, a := range all {
+				if a[8] != fmt.Sprintf("%ds", want) {
+					t.Errorf("the workers' time is %s, want %ds", a[8], want)
+				}
+			}
+		})
 	}
 }
 
@@ -212,7 +215,12 @@ func TestScriptSignals(t *testing.T) {
 			}
 			must.Do(t, k.cmd.Process.Signal(c.signal))
 			code, asked := k.end(t)
-			if code != c.code || asked != c.asked || strings.Count(k.out.String(), "saved") != 2 {
+			switch {
+			case code != c.code:
+				t.Errorf("code is %d; want %d", code, c.code)
+			case asked != c.asked:
+				t.Errorf("asked is %q; want %q", asked, c.asked)
+			case strings.Count(k.out.String(), "saved") != 2:
 				t.Errorf("exit code %d, scontrol %q; want %d, %q and two workers that saved\n%s", code, asked, c.code,
 					c.asked, &k.out)
 			}

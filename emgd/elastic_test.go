@@ -63,16 +63,23 @@ func TestTemperature(t *testing.T) {
 	gram := diagonal(1, 2, 3)
 	ids := []int{1, 2, 3}
 	for _, rule := range []Rule{GMC, GS, LogGMC} {
-		e := Elastic{Rule: rule, Tau: math.Inf(1)}
-		for _, s := range factors(t, &e, ids, gram) {
-			if s != 1./3 {
-				t.Errorf("%v: σ = %v at τ = ∞, want 1/3", rule, s)
+		t.Run(fmt.Sprint(rule), func(t *testing.T) {
+			e := Elastic{Rule: rule, Tau: math.Inf(1)}
+			for _, s := range factors(t, &e, ids, gram) {
+				if s != 1./3 {
+					t.Errorf("σ = %v at τ = ∞, want 1/3", s)
+				}
 			}
-		}
+		})
 	}
 	cold := factors(t, &Elastic{Tau: 1e-3}, ids, gram)
-	if cold[0] != minSigma || cold[1] != minSigma || math.Abs(cold[0]+cold[1]+cold[2]-1) > 1e-15 {
-		t.Errorf("σ = %v at τ → 0, want the smallest at %v and a sum of 1", cold, minSigma)
+	switch {
+	case cold[0] != minSigma:
+		t.Errorf("cold[0] is %g; want %g", cold[0], minSigma)
+	case cold[1] != minSigma:
+		t.Errorf("cold[1] is %g; want %g", cold[1], minSigma)
+	case math.Abs(cold[0]+cold[1]+cold[2]-1) > 1e-15:
+		t.Errorf("math.Abs(cold[0]+cold[1]+cold[2]-1) is %g; want at most 1e-15", math.Abs(cold[0]+cold[1]+cold[2]-1))
 	}
 }
 
@@ -204,11 +211,13 @@ func TestLongestGradients(t *testing.T) {
 // number of full precision.
 func TestFactorsOfShortGradients(t *testing.T) {
 	for _, unit := range []float64{1, 0x1p-1000, 0x1p-1030, 0x1p-1074} {
-		p := from([][]float64{{unit, 0}, {0, 3 * unit}})
-		sigma := make([]float64, 2)
-		if err := (&Elastic{Rule: LogGMC}).Factors([]int{1, 2}, p, sigma); err != nil {
-			t.Fatal(err)
-		}
-		near(t, fmt.Sprintf("σ at %g", unit), sigma, []float64{0.25, 0.75}, 1e-12)
+		t.Run(fmt.Sprint(unit), func(t *testing.T) {
+			p := from([][]float64{{unit, 0}, {0, 3 * unit}})
+			sigma := make([]float64, 2)
+			if err := (&Elastic{Rule: LogGMC}).Factors([]int{1, 2}, p, sigma); err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("σ at %g", unit), sigma, []float64{0.25, 0.75}, 1e-12)
+		})
 	}
 }

@@ -33,8 +33,13 @@ func FuzzSolve(f *testing.F) {
 			return
 		}
 		for i, l := range c.Lambda {
-			if !(l >= 0) || math.IsInf(l, 1) || math.IsNaN(c.Slacks[i]) {
-				t.Fatalf("λ = %v, slacks = %v", c.Lambda, c.Slacks)
+			switch {
+			case !(l >= 0):
+				t.Fatal("not (l >= 0)")
+			case math.IsInf(l, 1):
+				t.Fatal("math.IsInf(l, 1) is true")
+			case math.IsNaN(c.Slacks[i]):
+				t.Fatal("math.IsNaN(c.Slacks[i]) is true")
 			}
 		}
 	})

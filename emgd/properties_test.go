@@ -1,6 +1,7 @@
 package emgd
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -198,11 +200,13 @@ func TestVerifyRejects(t *testing.T) {
 		"loser":   func(c *Certificate) { c.Status = RowsDropped },
 		"number":  func(c *Certificate) { c.Status = 99 },
 	} {
-		c := solveRows(t, &Solver{}, threeRows, []float64{.2, .3, .5})
-		spoil(c)
-		if c.Verify(of(gram), 1e-9) == nil {
-			t.Errorf("a certificate with wrong %s passes", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := solveRows(t, &Solver{}, threeRows, []float64{.2, .3, .5})
+			spoil(c)
+			if c.Verify(of(gram), 1e-9) == nil {
+				t.Errorf("a certificate with wrong %s passes", name)
+			}
+		})
 	}
 	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5,
 		Slacks: []float64{1.5, .5}, Status: Optimal}
@@ -212,15 +216,19 @@ func TestVerifyRejects(t *testing.T) {
 	stationary := []float64{1, -1, -1, 1}
 	c, err := new(Solver).Solve(of(stationary), []float64{1, 1})
 	if err != nil || c.Verify(of(stationary), 1e-9) != nil {
-		t.Fatalf("a stationary point: %v", err)
+		t.Fatalf("a stationary point: %v", expect.Text(err))
 	}
 	if c.Status = Optimal; c.Verify(of(stationary), 1e-9) == nil {
 		t.Error("a stationary point passes as optimal")
 	}
 	binding := []float64{1, 0, 0, 100}
-	if c, err = (&Solver{Floor: .3}).Solve(of(binding), []float64{1, 1}); err != nil || c.Status != FloorBinding ||
-		c.Verify(of(binding), 1e-9) != nil {
-		t.Fatalf("a floor that binds: %v (%v)", c, err)
+	switch c, err = (&Solver{Floor: .3}).Solve(of(binding), []float64{1, 1}); {
+	case err != nil:
+		t.Fatalf("a floor that binds: %v", err)
+	case c.Status != FloorBinding:
+		t.Fatalf("a floor that binds: c.Status is %v; want %v", c.Status, FloorBinding)
+	case c.Verify(of(binding), 1e-9) != nil:
+		t.Fatalf("a floor that binds: %v", c.Verify(of(binding), 1e-9))
 	}
 	if c.Status = Optimal; c.Verify(of(binding), 1e-9) == nil {
 		t.Error("a floor that binds passes as optimal")
@@ -283,18 +291,20 @@ func panics(t *testing.T, setting any, call func()) {
 
 func TestNoAllocations(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 20} {
-		gram, sigma := benchmarkProblem(k)
-		p := of(gram)
-		for _, floor := range []float64{0, 1 / float64(k+1)} {
-			s := Solver{Floor: floor}
-			if n := testing.AllocsPerRun(20, func() {
-				if _, err := s.Solve(p, sigma); err != nil {
-					t.Fatal(err)
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			gram, sigma := benchmarkProblem(k)
+			p := of(gram)
+			for _, floor := range []float64{0, 1 / float64(k+1)} {
+				s := Solver{Floor: floor}
+				if n := testing.AllocsPerRun(20, func() {
+					if _, err := s.Solve(p, sigma); err != nil {
+						t.Fatal(err)
+					}
+				}); n != 0 {
+					t.Errorf("K=%d: %v allocations per solve", k, n)
 				}
-			}); n != 0 {
-				t.Errorf("K=%d: %v allocations per solve", k, n)
 			}
-		}
+		})
 	}
 }
 

@@ -1,12 +1,15 @@
 package emgd
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // Scaling gradients by a power of two changes no bit of λ, however far from 1 it is.
@@ -14,52 +17,61 @@ func TestPowersOfTwo(t *testing.T) {
 	rows, sigma := [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, -2, 3}}, []float64{.2, .3, .5}
 	want := solveRows(t, &Solver{}, rows, sigma)
 	for _, e := range []int{-1070, -700, -500, -400, 400, 500, 700, 1020} {
-		var scaled [][]float64
-		for _, row := range rows {
-			scaled = append(scaled, []float64{math.Ldexp(row[0], e), math.Ldexp(row[1], e), math.Ldexp(row[2], e)})
-		}
-		whole := from(scaled)
-		exponent := whole.Exponent()
-		c, err := new(Solver).Solve(of(whole.Gram()), sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(c.Lambda, want.Lambda) || c.Status != Optimal {
-			t.Errorf("2^%d: λ = %v (%v), want %v", e, c.Lambda, c.Status, want.Lambda)
-		}
-		if got := math.Ldexp(c.Norm2, 2*(c.Exponent+exponent-e)); got != want.Norm2 {
-			t.Errorf("2^%d: ‖d‖² = %v·4^%d, want %v times 4^%d", e, c.Norm2, c.Exponent+exponent, want.Norm2, e)
-		}
-		own, err := new(Solver).Solve(from(scaled), sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "λ from the rows", own.Lambda, want.Lambda, 1e-15)
-		if err := own.Verify(from(scaled), 1e-9); err != nil {
-			t.Errorf("2^%d: %v", e, err)
-		}
+		t.Run(fmt.Sprint(e), func(t *testing.T) {
+			var scaled [][]float64
+			for _, row := range rows {
+				scaled = append(scaled, []float64{math.Ldexp(row[0], e), math.Ldexp(row[1], e), math.Ldexp(row[2], e)})
+			}
+			whole := from(scaled)
+			exponent := whole.Exponent()
+			c, err := new(Solver).Solve(of(whole.Gram()), sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(c.Lambda, want.Lambda) || c.Status != Optimal {
+				t.Errorf("2^%d: λ = %v (%v), want %v", e, c.Lambda, c.Status, want.Lambda)
+			}
+			if got := math.Ldexp(c.Norm2, 2*(c.Exponent+exponent-e)); got != want.Norm2 {
+				t.Errorf("2^%d: ‖d‖² = %v·4^%d, want %v times 4^%d", e, c.Norm2, c.Exponent+exponent, want.Norm2, e)
+			}
+			own, err := new(Solver).Solve(from(scaled), sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "λ from the rows", own.Lambda, want.Lambda, 1e-15)
+			if err := own.Verify(from(scaled), 1e-9); err != nil {
+				t.Errorf("2^%d: %v", e, err)
+			}
+		})
 	}
 }
 
 // A Gram matrix that is given as such may have any scale.
 func TestGramOfAnyScale(t *testing.T) {
 	for _, m := range []float64{5e-324, 1e-310, 1e-300, 1e-290, 1e290, 1e308} {
-		for _, gram := range [][]float64{{m, 0, 0, m}, {m, -m, -m, m}} {
-			c, err := new(Solver).Solve(of(gram), []float64{1, 1})
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(m), func(t *testing.T) {
+			for _, gram := range [][]float64{{m, 0, 0, m}, {m, -m, -m, m}} {
+				c, err := new(Solver).Solve(of(gram), []float64{1, 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				status := Optimal
+				if gram[1] < 0 {
+					status = Stationary
+				}
+				switch {
+				case !slices.Equal(c.Lambda, []float64{.5, .5}):
+					t.Errorf("%g: c.Lambda is %v; want %v", gram, c.Lambda, []float64{.5, .5})
+				case c.Status != status:
+					t.Errorf("%g: c.Status is %v; want %v", gram, c.Status, status)
+				case len(c.Dropped) > 0:
+					t.Errorf("%g: len(c.Dropped) is %d; want at most 0", gram, len(c.Dropped))
+				}
+				if err := c.Verify(of(gram), 1e-9); err != nil {
+					t.Errorf("%g: %v", gram, err)
+				}
 			}
-			status := Optimal
-			if gram[1] < 0 {
-				status = Stationary
-			}
-			if !slices.Equal(c.Lambda, []float64{.5, .5}) || c.Status != status || len(c.Dropped) > 0 {
-				t.Errorf("%g: λ = %v, %v, dropped %v", gram, c.Lambda, c.Status, c.Dropped)
-			}
-			if err := c.Verify(of(gram), 1e-9); err != nil {
-				t.Errorf("%g: %v", gram, err)
-			}
-		}
+		})
 	}
 }
 
@@ -85,8 +97,13 @@ func TestFarApart(t *testing.T) {
 	}
 	// And here d needs none of it.
 	c, err = s.Solve(from([][]float64{{1e-300, 0}, {3e300, 4e300}}), []float64{1, 1})
-	if err != nil || !slices.Equal(c.Lambda, []float64{1, 0}) || c.Status != Optimal {
-		t.Errorf("λ = %v (%v), want 1 and 0", c, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case !slices.Equal(c.Lambda, []float64{1, 0}):
+		t.Errorf("c.Lambda is %v; want %v", c.Lambda, []float64{1, 0})
+	case c.Status != Optimal:
+		t.Errorf("c.Status is %v; want %v", c.Status, Optimal)
 	}
 }
 
@@ -94,8 +111,13 @@ func TestFarApart(t *testing.T) {
 func TestMessageNamesDroppedRows(t *testing.T) {
 	rows := [][]float64{{1e7, 0}, {-1e-6, 5e-7}}
 	c := solveRows(t, &Solver{}, rows, []float64{1, 0})
-	if c.Status != RowsDropped || c.Slacks[1] != -10 || !slices.Equal(c.Dropped, []int{1}) {
-		t.Errorf("status %v, slacks %v, dropped %v", c.Status, c.Slacks, c.Dropped)
+	switch {
+	case c.Status != RowsDropped:
+		t.Errorf("c.Status is %v; want %v", c.Status, RowsDropped)
+	case c.Slacks[1] != -10:
+		t.Errorf("c.Slacks[1] is %g; want -10", c.Slacks[1])
+	case !slices.Equal(c.Dropped, []int{1}):
+		t.Errorf("c.Dropped is %v; want %v", c.Dropped, []int{1})
 	}
 	if m := c.Message(); !strings.Contains(m, "row 1") || strings.Contains(m, "decreases every loss in") {
 		t.Errorf("message %q", m)
@@ -117,11 +139,18 @@ func TestLargeFactors(t *testing.T) {
 	for _, gram := range [][]float64{{1, 0, 0, 1}, {0, 0, 0, 0}} {
 		for _, s := range []*Solver{{}, {Floor: 1e-300}} {
 			c, err := s.Solve(of(gram), []float64{1e308, 1e308})
-			if err != nil || math.Abs(c.Lambda[0]*1e308-.5) > 1e-14 || math.Abs(c.Lambda[1]*1e308-.5) > 1e-14 {
-				t.Fatalf("%v with a floor of %v: %+v (%v)", gram, s.Floor, c, err)
+			switch {
+			case err != nil:
+				t.Fatalf("%v with a floor of %v: %v", gram, s.Floor, err)
+			case math.Abs(c.Lambda[0]*1e308-.5) > 1e-14:
+				t.Fatalf("%v with a floor of %v: math.Abs(c.Lambda[0]*1e308-.5) is %g; want at most 1e-14", gram, s.Floor,
+					math.Abs(c.Lambda[0]*1e308-.5))
+			case math.Abs(c.Lambda[1]*1e308-.5) > 1e-14:
+				t.Fatalf("%v with a floor of %v: math.Abs(c.Lambda[1]*1e308-.5) is %g; want at most 1e-14", gram, s.Floor,
+					math.Abs(c.Lambda[1]*1e308-.5))
 			}
 			if err := c.Verify(of(gram), 1e-9); (err == nil) != (c.Status != FloorInfeasible) {
-				t.Errorf("%v with a floor of %v: %v, %v", gram, s.Floor, c.Status, err)
+				t.Errorf("%v with a floor of %v: %v, %v", gram, s.Floor, c.Status, expect.Text(err))
 			}
 		}
 	}

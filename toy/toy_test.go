@@ -104,27 +104,31 @@ func TestLargerSteps(t *testing.T) {
 		{"mgda", 2e-2, "0.0359 1.1665 0.0031 0.9028"},
 		{"emgd-gmc", 2e-2, "0.0359 1.1665 0.0031 0.9028"},
 	} {
-		s := Figure2()
-		s.LR = tt.lr
-		if got := printed(run(t, tt.method, nil, s).End); got != tt.want {
-			t.Errorf("%s at %v ends at %s, want %s", tt.method, tt.lr, got, tt.want)
-		}
+		t.Run(tt.method, func(t *testing.T) {
+			s := Figure2()
+			s.LR = tt.lr
+			if got := printed(run(t, tt.method, nil, s).End); got != tt.want {
+				t.Errorf("%s at %v ends at %s, want %s", tt.method, tt.lr, got, tt.want)
+			}
+		})
 	}
 }
 
 // Where a method proves its weights, both tasks gain at least their share at every step.
 func TestSlacks(t *testing.T) {
 	for _, name := range []string{"mgda", "emgd-gmc", "emgd-gs"} {
-		for _, s := range run(t, name, nil, Figure2()).Steps {
-			if len(s.Slacks) != 2 != (s.Index < 500) {
-				t.Fatalf("%s step %d: %d slacks", name, s.Index, len(s.Slacks))
-			}
-			for i, slack := range s.Slacks {
-				if slack < -1e-9*s.Norm2*s.Norm2 {
-					t.Fatalf("%s step %d: slack %d is %v", name, s.Index, i, slack)
+		t.Run(name, func(t *testing.T) {
+			for _, s := range run(t, name, nil, Figure2()).Steps {
+				if len(s.Slacks) != 2 != (s.Index < 500) {
+					t.Fatalf("%s step %d: %d slacks", name, s.Index, len(s.Slacks))
+				}
+				for i, slack := range s.Slacks {
+					if slack < -1e-9*s.Norm2*s.Norm2 {
+						t.Fatalf("%s step %d: slack %d is %v", name, s.Index, i, slack)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -148,11 +152,13 @@ func TestErrors(t *testing.T) {
 		"no start": func(s *Settings) { s.Start[1] = math.Inf(1) }, "an arrival before": func(s *Settings) { s.Arrival = -1 },
 		"a divergence": func(s *Settings) { s.LR = 1e3 },
 	} {
-		s := Figure2()
-		change(&s)
-		if _, err := Run(m, s); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			s := Figure2()
+			change(&s)
+			if _, err := Run(m, s); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if _, err := Run(sideways{m}, Figure2()); err == nil {
 		t.Error("a direction of another length: no error")
@@ -166,8 +172,16 @@ func TestTraceJSON(t *testing.T) {
 	trace := run(t, "avggrad", nil, s)
 	var back Trace
 	data, err := json.Marshal(trace)
-	if err != nil || json.Unmarshal(data, &back) != nil || back.End != trace.End || len(back.Steps) != 3 ||
-		back.Steps[0].Weights != [2]float64{.5, .5} {
-		t.Errorf("%s does not give the trace back (%v)", data, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case json.Unmarshal(data, &back) != nil:
+		t.Error(json.Unmarshal(data, &back))
+	case back.End != trace.End:
+		t.Errorf("back.End is %+v; want %+v", back.End, trace.End)
+	case len(back.Steps) != 3:
+		t.Errorf("len(back.Steps) is %d; want 3", len(back.Steps))
+	case back.Steps[0].Weights != [2]float64{.5, .5}:
+		t.Errorf("back.Steps[0].Weights is %v; want %v", back.Steps[0].Weights, [2]float64{.5, .5})
 	}
 }

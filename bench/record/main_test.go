@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // A run that ends before it can be interrupted says why.
@@ -18,6 +20,6 @@ func TestRunThatFailsBeforeItsInterruption(t *testing.T) {
 	}
 	err := part{interrupt: true}.begin(t.Context(), program, t.TempDir())
 	if err == nil {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 }

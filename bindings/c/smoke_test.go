@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestSmoke builds the library and smoke.c, which checks it from C.
@@ -26,9 +28,11 @@ func TestSmoke(t *testing.T) {
 	}
 	licences := map[string]string{"LICENSE": "Apache License", "THIRD_PARTY_LICENSES": "The Gonum Authors"}
 	for name, want := range licences {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%s beside the library has no %q: %v", name, want, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s beside the library has no %q: %v", name, want, expect.Text(err))
+			}
+		})
 	}
 	smoke := filepath.Join(dir, "smoke")
 	run(t, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+dir, "testdata/smoke.c", "-L"+dir, "-lparallelcl",

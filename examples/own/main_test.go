@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestMain makes the test binary be this command where it is called so, on PATH.
@@ -46,7 +48,7 @@ func TestGuide(t *testing.T) {
 		own := exec.Command("own", args...)
 		own.Dir = dir
 		if out, err := own.CombinedOutput(); err != nil || !strings.Contains(string(out), "same-length") {
-			t.Errorf("own %v: %v\n%s", args, err, out)
+			t.Errorf("own %v: %v\n%s", args, expect.Text(err), out)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -36,9 +37,11 @@ func TestOlder(t *testing.T) {
 		drawn[store.Item(drawOlder(ctx, 1)[0]).Task]++
 	}
 	for task, share := range map[int]float64{1: 6. / 11, 2: 3. / 11, 3: 2. / 11} {
-		if got := drawn[task] / draws; math.Abs(got-share) > 5*math.Sqrt(share/draws) {
-			t.Errorf("task %d has %.3f of the draws, want %.3f", task, got, share)
-		}
+		t.Run(fmt.Sprint(task), func(t *testing.T) {
+			if got := drawn[task] / draws; math.Abs(got-share) > 5*math.Sqrt(share/draws) {
+				t.Errorf("task %d has %.3f of the draws, want %.3f", task, got, share)
+			}
+		})
 	}
 }
 
@@ -46,15 +49,22 @@ func TestOlder(t *testing.T) {
 // are by names.
 func TestJoined(t *testing.T) {
 	m, err := method.Start(method.Compose(&sameLength{}, &older{Power: new(0.5)}, &rehearsal.Distill{}))
-	if err != nil || m.Info.Name != "same-length+older+der-pp" || m.Replayer == nil {
-		t.Errorf("%v: %+v", err, m)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case m.Info.Name != "same-length+older+der-pp":
+		t.Errorf("m.Info.Name is %q; want %q", m.Info.Name, "same-length+older+der-pp")
+	case m.Replayer == nil:
+		t.Error("m.Replayer is nil")
 	}
 	for what, m := range map[string]method.Method{
 		"a power below 0":                        method.Compose(&sameLength{}, &older{Power: new(-1.0)}),
 		"two parts that choose what is replayed": method.Compose(&sameLength{}, &older{}, &rehearsal.MIR{}),
 	} {
-		if _, err := method.Start(m); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			if _, err := method.Start(m); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

@@ -22,9 +22,13 @@ func TestRegression(t *testing.T) {
 		train(&out, device, rule, budget)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		_, numbers, _ := strings.Cut(lines[len(lines)-1], "4:")
-		if n, err := fmt.Sscan(numbers, &last[0], &last[1], &last[2], &last[3]); n != instruments || err != nil ||
-			len(lines) != instruments {
-			t.Fatalf("%s", out.String())
+		switch n, err := fmt.Sscan(numbers, &last[0], &last[1], &last[2], &last[3]); {
+		case n != instruments:
+			t.Fatalf("n is %d; want %d", n, instruments)
+		case err != nil:
+			t.Fatal(err)
+		case len(lines) != instruments:
+			t.Fatalf("len(lines) is %d; want %d", len(lines), instruments)
 		}
 		return last
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -77,24 +78,26 @@ func TestUnpack(t *testing.T) {
 		{name: "toy/bin/tool", data: []byte("c"), mode: 0o755}, {name: "other/d", data: []byte("d")},
 	}
 	for format, data := range map[string][]byte{".tar.gz": tarOf(t, members...), ".zip": zipOf(t, members...)} {
-		file := filepath.Join(t.TempDir(), "archive")
-		writeFile(t, file, data)
-		some, all := t.TempDir(), t.TempDir()
-		must.Do(t, Unpack(t.Context(), file, keepToy, some, Limits{100, 4}))
-		must.Do(t, Unpack(t.Context(), file, keepAll, all, Limits{100, 4}))
-		for path, want := range map[string]string{
-			some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a",
-			all + "/other/d": "d",
-		} {
-			if got, err := os.ReadFile(path); string(got) != want || (err == nil) != (want != "") {
-				t.Errorf("%s: %s holds %q, %v", format, path, got, err)
+		t.Run(format, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "archive")
+			writeFile(t, file, data)
+			some, all := t.TempDir(), t.TempDir()
+			must.Do(t, Unpack(t.Context(), file, keepToy, some, Limits{100, 4}))
+			must.Do(t, Unpack(t.Context(), file, keepAll, all, Limits{100, 4}))
+			for path, want := range map[string]string{
+				some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a",
+				all + "/other/d": "d",
+			} {
+				if got, err := os.ReadFile(path); string(got) != want || (err == nil) != (want != "") {
+					t.Errorf("%s holds %q, %v", path, got, expect.Text(err))
+				}
 			}
-		}
-		for path, want := range map[string]bool{some + "/a": false, some + "/bin/tool": true} {
-			if info, err := os.Stat(path); err != nil || (info.Mode()&0o100 != 0) != want {
-				t.Errorf("%s: %s has mode %v, %v", format, path, info.Mode(), err)
+			for path, want := range map[string]bool{some + "/a": false, some + "/bin/tool": true} {
+				if info, err := os.Stat(path); err != nil || (info.Mode()&0o100 != 0) != want {
+					t.Errorf("%s has mode %v, %v", path, info.Mode(), expect.Text(err))
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -113,22 +116,24 @@ func TestUnpackRefuses(t *testing.T) {
 		"too large":       {{name: "toy/big", data: make([]byte, most.Bytes+1)}},
 		"too many":        {small, {name: "b"}, {name: "c"}, {name: "d"}},
 	} {
-		archives := map[string][]byte{".tar.gz": tarOf(t, members...)}
-		if !strings.HasSuffix(name, "tar") {
-			archives[".zip"] = zipOf(t, members...)
-		}
-		for kind, data := range archives {
-			parent := t.TempDir()
-			dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
-			writeFile(t, file, data)
-			must.Do(t, os.Mkdir(dir, 0o755))
-			if err := Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
-				t.Errorf("%s%s: error %q", name, kind, err)
+		t.Run(name, func(t *testing.T) {
+			archives := map[string][]byte{".tar.gz": tarOf(t, members...)}
+			if !strings.HasSuffix(name, "tar") {
+				archives[".zip"] = zipOf(t, members...)
 			}
-			if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
-				t.Errorf("%s%s: wrote %v", name, kind, found)
+			for kind, data := range archives {
+				parent := t.TempDir()
+				dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
+				writeFile(t, file, data)
+				must.Do(t, os.Mkdir(dir, 0o755))
+				if err := Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
+					t.Errorf("%s%s: error %q", name, kind, expect.Text(err))
+				}
+				if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
+					t.Errorf("%s%s: wrote %v", name, kind, found)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -141,10 +146,12 @@ func TestUnpackBroken(t *testing.T) {
 	whole := tarOf(t, member{name: "toy/a", data: data})
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"empty": nil, "nonsense": []byte("nonsense"), "cut": whole[:len(whole)/2]} {
-		file := filepath.Join(dir, name)
-		writeFile(t, file, data)
-		if err := Unpack(t.Context(), file, keepToy, t.TempDir(), Limits{Bytes: 1 << 20, Members: 10}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(dir, name)
+			writeFile(t, file, data)
+			if err := Unpack(t.Context(), file, keepToy, t.TempDir(), Limits{Bytes: 1 << 20, Members: 10}); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

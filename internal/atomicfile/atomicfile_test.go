@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // only checks that a folder holds one file of the given content, and no temporary ones.
@@ -15,23 +17,25 @@ func only(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+		t.Errorf("%s holds %q (%v), want %q", path, got, expect.Text(err), want)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
-		t.Errorf("the folder has %v (%v), want the one file", entries, err)
+		t.Errorf("the folder has %v (%v), want the one file", entries, expect.Text(err))
 	}
 }
 
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"a*b.json", strings.Repeat("a", 255), strings.Repeat("語", 85)} {
-		path := filepath.Join(t.TempDir(), "new", "folders", name)
-		for _, content := range []string{"first and longer", "second", ""} {
-			if err := WriteBytes(path, []byte(content)); err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "new", "folders", name)
+			for _, content := range []string{"first and longer", "second", ""} {
+				if err := WriteBytes(path, []byte(content)); err != nil {
+					t.Fatal(err)
+				}
+				only(t, path, content)
 			}
-			only(t, path, content)
-		}
+		})
 	}
 }
 
@@ -45,9 +49,7 @@ func TestErrorLeavesOldFile(t *testing.T) {
 		_, err := w.Write(make([]byte, 1<<20))
 		return errors.Join(err, broken)
 	})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, want one that names the file and the cause", err)
-	}
+	expect.Refusal(t, "Write", err, broken, path)
 	only(t, path, "old")
 }
 
@@ -59,14 +61,18 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{old, filepath.Join(dir, "new"), filepath.Join(dir, "deep", "new"), os.DevNull} {
-		if err := Check(path); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if err := Check(path); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	for _, path := range []string{dir, filepath.Join(old, "below"), filepath.Join(dir, "deep") + "/"} {
-		if err := Check(path); err == nil || WriteBytes(path, nil) == nil {
-			t.Errorf("%s: no error", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			if err := Check(path); err == nil || WriteBytes(path, nil) == nil {
+				t.Error("no error")
+			}
+		})
 	}
 	if err := os.Remove(filepath.Join(dir, "deep")); err != nil { // which is empty
 		t.Error(err)
@@ -106,6 +112,6 @@ func TestSweep(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 2 {
-		t.Errorf("%v is left (%v)", left, err)
+		t.Errorf("%v is left (%v)", left, expect.Text(err))
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 func mustWrite(t *testing.T, path, text string) {
@@ -35,37 +37,41 @@ func stat(t *testing.T, path string) (fs.FileMode, *syscall.Stat_t) {
 func TestModes(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	for _, mask := range []int{0o022, 0o077, 0o002} {
-		syscall.Umask(mask)
-		path := filepath.Join(t.TempDir(), "folder", "file")
-		mustWrite(t, path, "x")
-		file, _ := stat(t, path)
-		if folder, _ := stat(t, filepath.Dir(path)); file != 0o666&^fs.FileMode(mask) ||
-			folder.Perm() != 0o777&^fs.FileMode(mask) {
-			t.Errorf("umask %03o: modes %v and %v", mask, folder, file)
-		}
+		t.Run(fmt.Sprint(mask), func(t *testing.T) {
+			syscall.Umask(mask)
+			path := filepath.Join(t.TempDir(), "folder", "file")
+			mustWrite(t, path, "x")
+			file, _ := stat(t, path)
+			if folder, _ := stat(t, filepath.Dir(path)); file != 0o666&^fs.FileMode(mask) ||
+				folder.Perm() != 0o777&^fs.FileMode(mask) {
+				t.Errorf("umask %03o: modes %v and %v", mask, folder, file)
+			}
+		})
 	}
 	syscall.Umask(0)
 	for _, want := range []fs.FileMode{0o600, 0o640, 0o666, 0o755} {
-		path := filepath.Join(t.TempDir(), "file")
-		mustWrite(t, path, "old")
-		if err := os.Chmod(path, want); err != nil {
-			t.Fatal(err)
-		}
-		err := Write(path, func(w io.Writer) error {
-			found, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".file.*.tmp"))
-			if err != nil || len(found) != 1 {
-				return fmt.Errorf("temporary files: %v, %v", found, err)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			mustWrite(t, path, "old")
+			if err := os.Chmod(path, want); err != nil {
+				t.Fatal(err)
 			}
-			if got, _ := stat(t, found[0]); got&^want != 0 {
-				t.Errorf("the temporary file has mode %v", got)
+			err := Write(path, func(w io.Writer) error {
+				found, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".file.*.tmp"))
+				if err != nil || len(found) != 1 {
+					return fmt.Errorf("temporary files: %v, %v", found, err)
+				}
+				if got, _ := stat(t, found[0]); got&^want != 0 {
+					t.Errorf("the temporary file has mode %v", got)
+				}
+				_, err = w.Write([]byte("new"))
+				return err
+			})
+			if got, _ := stat(t, path); err != nil || got != want {
+				t.Errorf("mode %v became %v, %v", want, got, expect.Text(err))
 			}
-			_, err = w.Write([]byte("new"))
-			return err
+			only(t, path, "new")
 		})
-		if got, _ := stat(t, path); err != nil || got != want {
-			t.Errorf("mode %v became %v, %v", want, got, err)
-		}
-		only(t, path, "new")
 	}
 }
 
@@ -77,7 +83,7 @@ func TestReadOnlyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := WriteBytes(path, []byte("new")); (err == nil) != (os.Getuid() == 0) { // the superuser may write anything
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 }
 
@@ -91,41 +97,45 @@ func TestLinks(t *testing.T) {
 		"to a link":               {map[string]string{"in/link": "second", "in/second": "../there/file"}},
 		"up from a linked folder": {map[string]string{"in/link": "far/../file", "in/far": "@/there/deep"}},
 	} {
-		root := t.TempDir()
-		for _, dir := range []string{"in", "there/deep"} {
-			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for _, dir := range []string{"in", "there/deep"} {
+				if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		for link, to := range c.links {
-			if err := os.Symlink(strings.Replace(to, "@", root, 1), filepath.Join(root, link)); err != nil {
-				t.Fatal(err)
+			for link, to := range c.links {
+				if err := os.Symlink(strings.Replace(to, "@", root, 1), filepath.Join(root, link)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		target := filepath.Join(root, "there/file")
-		mustWrite(t, target, "old")
-		mustWrite(t, filepath.Join(root, "in/link"), "new")
-		if got, err := os.ReadFile(target); err != nil || string(got) != "new" {
-			t.Errorf("%s: what the link names holds %q, %v", name, got, err)
-		}
-		for link := range c.links {
-			if mode, _ := stat(t, filepath.Join(root, link)); mode&fs.ModeSymlink == 0 {
-				t.Errorf("%s: the link %s was replaced", name, link)
+			target := filepath.Join(root, "there/file")
+			mustWrite(t, target, "old")
+			mustWrite(t, filepath.Join(root, "in/link"), "new")
+			if got, err := os.ReadFile(target); err != nil || string(got) != "new" {
+				t.Errorf("what the link names holds %q, %v", got, expect.Text(err))
 			}
-		}
+			for link := range c.links {
+				if mode, _ := stat(t, filepath.Join(root, link)); mode&fs.ModeSymlink == 0 {
+					t.Errorf("the link %s was replaced", link)
+				}
+			}
+		})
 	}
 	dir := t.TempDir()
 	for name, to := range map[string]string{"itself": "itself", "folder": dir} {
-		link := filepath.Join(dir, name)
-		if err := os.Symlink(to, link); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteBytes(link, []byte("x")); err == nil {
-			t.Errorf("a link to %s: no error", to)
-		}
-		if mode, _ := stat(t, link); mode&fs.ModeSymlink == 0 {
-			t.Errorf("the link to %s was replaced", to)
-		}
+		t.Run(name, func(t *testing.T) {
+			link := filepath.Join(dir, name)
+			if err := os.Symlink(to, link); err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteBytes(link, []byte("x")); err == nil {
+				t.Errorf("a link to %s: no error", to)
+			}
+			if mode, _ := stat(t, link); mode&fs.ModeSymlink == 0 {
+				t.Errorf("the link to %s was replaced", to)
+			}
+		})
 	}
 }
 
@@ -176,10 +186,12 @@ func TestDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{device, link} {
-		mustWrite(t, path, "x")
-		if mode, _ := stat(t, device); mode&fs.ModeCharDevice == 0 {
-			t.Errorf("after writing %s the device is %v", path, mode)
-		}
+		t.Run(path, func(t *testing.T) {
+			mustWrite(t, path, "x")
+			if mode, _ := stat(t, device); mode&fs.ModeCharDevice == 0 {
+				t.Errorf("after writing %s the device is %v", path, mode)
+			}
+		})
 	}
 }
 

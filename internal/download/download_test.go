@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -87,7 +88,7 @@ func brings(t *testing.T, f File, part string, data []byte) {
 		t.Error(err)
 	}
 	if got, err := os.ReadFile(part); err != nil || !bytes.Equal(got, data) {
-		t.Errorf("%d bytes arrived (%v), or others than the %d that were served", len(got), err, len(data))
+		t.Errorf("%d bytes arrived (%v), or others than the %d that were served", len(got), expect.Text(err), len(data))
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(part)); len(entries) != 1 {
 		t.Errorf("left behind: %v", entries)
@@ -112,13 +113,15 @@ func TestDownload(t *testing.T) {
 func TestResumes(t *testing.T) {
 	data := someBytes(500_000)
 	for _, noRange := range []bool{false, true} {
-		s := &server{data: data, noRange: noRange}
-		s.cutAfter.Store(200_000)
-		f, part := start(t, s, data)
-		brings(t, f, part, data)
-		if asked := s.last.Load().Header.Get("Range"); s.requests.Load() != 2 || !noRange && asked != "bytes=200000-" {
-			t.Errorf("%d requests, the second for %q", s.requests.Load(), asked)
-		}
+		t.Run(fmt.Sprint(noRange), func(t *testing.T) {
+			s := &server{data: data, noRange: noRange}
+			s.cutAfter.Store(200_000)
+			f, part := start(t, s, data)
+			brings(t, f, part, data)
+			if asked := s.last.Load().Header.Get("Range"); s.requests.Load() != 2 || !noRange && asked != "bytes=200000-" {
+				t.Errorf("%d requests, the second for %q", s.requests.Load(), asked)
+			}
+		})
 	}
 }
 
@@ -129,22 +132,25 @@ func TestPartOfOther(t *testing.T) {
 	s := &server{data: data}
 	f, part := start(t, s, data)
 	for _, have := range []int{6000, 5_000_000, 100, 5000} {
-		os.WriteFile(part, make([]byte, have), 0o600)
-		brings(t, f, part, data)
+		t.Run(fmt.Sprint(have), func(t *testing.T) {
+			os.WriteFile(part, make([]byte, have), 0o600)
+			brings(t, f, part, data)
+		})
 	}
 	s.data = make([]byte, 5000)
 	for _, have := range []string{"", "wrong"} {
-		os.Remove(part)
-		if have != "" {
-			os.WriteFile(part, []byte(have), 0o600)
-		}
-		before := s.requests.Load()
-		if _, err := to(t.Context(), f, part); !errors.Is(err, errOther) || s.requests.Load() > before+2 {
-			t.Errorf("%q was here: error %v after %d requests", have, err, s.requests.Load()-before)
-		}
-		if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q was here: the wrong file stays", have)
-		}
+		t.Run(have, func(t *testing.T) {
+			os.Remove(part)
+			if have != "" {
+				os.WriteFile(part, []byte(have), 0o600)
+			}
+			before := s.requests.Load()
+			if _, err := to(t.Context(), f, part); !errors.Is(err, errOther) || s.requests.Load() > before+2 {
+				t.Errorf("%q was here: error %v after %d requests", have, expect.Text(err), s.requests.Load()-before)
+			}
+			_, err := os.Stat(part)
+			expect.Refusal(t, fmt.Sprintf("%q was here", have), err, fs.ErrNotExist)
+		})
 	}
 }
 
@@ -161,19 +167,21 @@ func TestStatus(t *testing.T) {
 		"not modified":    {func(int64) int { return 304 }, 1},
 		"wrong length":    {func(int64) int { return 0 }, 1},
 	} {
-		s := &server{data: data, status: c.status}
-		f, part := start(t, s, data)
-		f.Bytes -= int64(strings.Count(name, "wrong"))
-		_, err := to(t.Context(), f, part)
-		if (err == nil) != (name == "busy, then fine") || s.requests.Load() != c.requests {
-			t.Errorf("%s: error %v after %d requests, want %d", name, err, s.requests.Load(), c.requests)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := &server{data: data, status: c.status}
+			f, part := start(t, s, data)
+			f.Bytes -= int64(strings.Count(name, "wrong"))
+			_, err := to(t.Context(), f, part)
+			if (err == nil) != (name == "busy, then fine") || s.requests.Load() != c.requests {
+				t.Errorf("error %v after %d requests, want %d", expect.Text(err), s.requests.Load(), c.requests)
+			}
+		})
 	}
 	h := httptest.NewServer(http.NotFoundHandler())
 	h.Close()
 	if again, err := to(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil ||
 		again != 2 {
-		t.Errorf("no server: error %v after %d retries", err, again)
+		t.Errorf("no server: error %v after %d retries", expect.Text(err), again)
 	}
 }
 
@@ -194,7 +202,7 @@ func TestCancelled(t *testing.T) {
 		<-r.Context().Done()
 	}), data)
 	if _, err := to(ctx, f, part); !errors.Is(err, context.Canceled) || size(part) != 300_000 {
-		t.Fatalf("error %v, %d bytes are kept", err, size(part))
+		t.Fatalf("error %v, %d bytes are kept", expect.Text(err), size(part))
 	}
 	s := &server{data: data}
 	other, _ := start(t, s, nil)
@@ -209,14 +217,14 @@ func TestCancelled(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	if err := fromBody(&fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}); !errors.Is(err, syscall.ENOSPC) ||
 		errors.As(err, new(transient)) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v", expect.Text(err))
 	}
 	data := someBytes(5000)
 	s := &server{data: data}
 	f, part := start(t, s, data)
 	must.Do(t, os.Mkdir(part, 0o777)) // what cannot be written
 	if again, err := to(t.Context(), f, part); err == nil || again > 0 {
-		t.Errorf("a folder in its place: error %v, tried %d times again", err, again)
+		t.Errorf("a folder in its place: error %v, tried %d times again", expect.Text(err), again)
 	}
 }
 
@@ -238,10 +246,10 @@ func sends(piece []byte, pause time.Duration) http.Handler {
 func TestEndlessBody(t *testing.T) {
 	f, part := start(t, sends(make([]byte, 1<<16), 0), someBytes(5000))
 	if _, err := to(t.Context(), f, part); err == nil || size(part) > 5000 {
-		t.Errorf("%d bytes were written, %v", size(part), err)
+		t.Errorf("%d bytes were written, %v", size(part), expect.Text(err))
 	}
 	if data, err := new(Client).Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
-		t.Errorf("%d bytes were returned, %v", len(data), err)
+		t.Errorf("%d bytes were returned, %v", len(data), expect.Text(err))
 	}
 }
 
@@ -250,16 +258,17 @@ func TestEndlessBody(t *testing.T) {
 func TestSlow(t *testing.T) {
 	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond),
 		"silence": sends(nil, time.Hour)} {
-		f, part := start(t, h, make([]byte, 1<<20))
-		c, said := quick()
-		c.Window = 50 * time.Millisecond
-		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) ||
-			strings.Count(said.String(), "trying again") != c.Retries {
-			t.Errorf("%s: error %v, said %q", name, err, said)
-		}
-		if _, err := c.Bytes(t.Context(), f.URL, 1<<20); !errors.Is(err, errSlow) {
-			t.Errorf("%s, into memory: error %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			f, part := start(t, h, make([]byte, 1<<20))
+			c, said := quick()
+			c.Window = 50 * time.Millisecond
+			if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) ||
+				strings.Count(said.String(), "trying again") != c.Retries {
+				t.Errorf("error %v, said %q", expect.Text(err), said)
+			}
+			_, err := c.Bytes(t.Context(), f.URL, 1<<20)
+			expect.Refusal(t, fmt.Sprintf("%s, into memory", name), err, errSlow)
+		})
 	}
 }
 
@@ -274,9 +283,11 @@ func TestRedirects(t *testing.T) {
 	f, _ := start(t, mux, s.data)
 	base := strings.TrimSuffix(f.URL, "/file")
 	for path, good := range map[string]bool{"/5": true, "/6": false, "/loop": false} {
-		if _, err := new(Client).Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
-			t.Errorf("%s: %v", path, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, err := new(Client).Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
+				t.Error(expect.Text(err))
+			}
+		})
 	}
 	secure := httptest.NewTLSServer(http.RedirectHandler(base+"/0", http.StatusFound))
 	defer secure.Close()
@@ -285,9 +296,11 @@ func TestRedirects(t *testing.T) {
 	defer func() { http.DefaultTransport = before }()
 	// from https to http
 	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} {
-		if _, err := new(Client).Bytes(t.Context(), address, 1<<20); err == nil {
-			t.Errorf("%s: no error", address)
-		}
+		t.Run(address, func(t *testing.T) {
+			if _, err := new(Client).Bytes(t.Context(), address, 1<<20); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
 
@@ -329,12 +342,14 @@ func TestEscapes(t *testing.T) {
 		"range":           "HTTP/1.1 206 Partial\r\nContent-Range: bytes " + escape + "\r\nContent-Length: 5000\r\n\r\n",
 		"endless headers": "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+escape+"\r\n", 200_000) + "\r\n",
 	} {
-		f := File{URL: raw(t, answer), Bytes: 5000}
-		c, said := quick()
-		err := c.To(t.Context(), f, t.TempDir()+"/part")
-		_, inMemory := c.Bytes(t.Context(), f.URL, 1<<20)
-		if shown := fmt.Sprint(said, err, inMemory); err == nil || strings.ContainsAny(shown, "\x1b\a\u009b") {
-			t.Errorf("%s: shown as %q", name, shown)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := File{URL: raw(t, answer), Bytes: 5000}
+			c, said := quick()
+			err := c.To(t.Context(), f, t.TempDir()+"/part")
+			_, inMemory := c.Bytes(t.Context(), f.URL, 1<<20)
+			if shown := fmt.Sprint(said, err, inMemory); err == nil || strings.ContainsAny(shown, "\x1b\a\u009b") {
+				t.Errorf("shown as %q", shown)
+			}
+		})
 	}
 }

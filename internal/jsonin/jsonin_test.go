@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 type inputs struct {
@@ -33,11 +35,19 @@ func TestRefused(t *testing.T) {
 		`{"losses":[1,`, `{"losses":[1,,2]}`, `{losses:[1]}`, `nonsense`, ``, " ", `{} {}`, `{}x`,
 		strings.Repeat(`[`, 1_000_000),
 	} {
-		err := Unmarshal([]byte(text), new(inputs))
-		if err == nil || strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "inputs") ||
-			strings.Contains(err.Error(), "float64") {
-			t.Errorf("%.40s: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			err := Unmarshal([]byte(text), new(inputs))
+			switch {
+			case err == nil:
+				t.Errorf("%.40s: no error", text)
+			case strings.Contains(err.Error(), "Go "):
+				t.Errorf("%.40s: err.Error() is %q; want no %q in it", text, err.Error(), "Go ")
+			case strings.Contains(err.Error(), "inputs"):
+				t.Errorf("%.40s: err.Error() is %q; want no %q in it", text, err.Error(), "inputs")
+			case strings.Contains(err.Error(), "float64"):
+				t.Errorf("%.40s: err.Error() is %q; want no %q in it", text, err.Error(), "float64")
+			}
+		})
 	}
 }
 
@@ -63,9 +73,11 @@ func TestOneMeaning(t *testing.T) {
 		`{} {}`:                            `after the end of the JSON text there is more, at byte 3`,
 		"\n":                               `there is no JSON in it`,
 	} {
-		if err := Unmarshal([]byte(text), new(inputs)); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := Unmarshal([]byte(text), new(inputs)); err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", expect.Text(err), want)
+			}
+		})
 	}
 }
 
@@ -78,10 +90,16 @@ func TestBounded(t *testing.T) {
 		`{"norms":{"a":1,"` + strings.Repeat("ä", 50_000) + `":1}}`, `{"data":"` + long + `!"}`,
 		`{"name":"\ud8` + long + `"}`,
 	} {
-		if err := Unmarshal([]byte(text), new(inputs)); err == nil || len(err.Error()) > most+3 ||
-			!utf8.ValidString(err.Error()) {
-			t.Errorf("%.30s…: %.500v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			switch err := Unmarshal([]byte(text), new(inputs)); {
+			case err == nil:
+				t.Errorf("%.30s…: no error", text)
+			case len(err.Error()) > most+3:
+				t.Errorf("%.30s…: len(err.Error()) is %d; want at most %d", text, len(err.Error()), most+3)
+			case !utf8.ValidString(err.Error()):
+				t.Errorf("%.30s…: %.500v", text, err)
+			}
+		})
 	}
 }
 
@@ -89,13 +107,18 @@ func TestBounded(t *testing.T) {
 // another one.
 func TestNewer(t *testing.T) {
 	got := inputs{}
-	if err := UnmarshalNewer([]byte(`{"seed":1,"Seed":2,"later":{"a":[1,null]}}`), &got); err != nil || got.Seed != 1 {
-		t.Errorf("%+v, %v", got, err)
+	switch err := UnmarshalNewer([]byte(`{"seed":1,"Seed":2,"later":{"a":[1,null]}}`), &got); {
+	case err != nil:
+		t.Error(err)
+	case got.Seed != 1:
+		t.Errorf("got.Seed is %d; want 1", got.Seed)
 	}
 	for _, text := range []string{`{"later":{"a":1,"a":2}}`, "{\"later\":\"\xe9\"}", `{"seed":"a"}`} {
-		if UnmarshalNewer([]byte(text), &got) == nil {
-			t.Errorf("%s was read", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if UnmarshalNewer([]byte(text), &got) == nil {
+				t.Errorf("%s was read", text)
+			}
+		})
 	}
 }
 

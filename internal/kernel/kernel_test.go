@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
@@ -92,7 +93,7 @@ func starts(t *testing.T, k Kernel) {
 	t.Helper()
 	out, err := exec.Command(k.Start, "/run/kernel 1.json").CombinedOutput()
 	if err != nil || string(out) != "serves /run/kernel 1.json\n" {
-		t.Errorf("%s says %q, %v", k.Start, out, err)
+		t.Errorf("%s says %q, %v", k.Start, out, expect.Text(err))
 	}
 }
 
@@ -113,15 +114,22 @@ func packages(t *testing.T, k Kernel) (paths []string) {
 
 func TestInstall(t *testing.T) {
 	o, source := machine(t), module(t)
-	if _, err := Read(o); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("before: %v", err)
-	}
+	_, err := Read(o)
+	expect.Refusal(t, "before", err, os.ErrNotExist)
 	k := install(t, o, source)
-	if again := install(t, o, source); again != k || k.Source != source || k.Version != "devel" {
-		t.Errorf("%+v, then %+v", k, again)
+	switch again := install(t, o, source); {
+	case again != k:
+		t.Errorf("again is %+v; want %+v", again, k)
+	case k.Source != source:
+		t.Errorf("k.Source is %q; want %q", k.Source, source)
+	case k.Version != "devel":
+		t.Errorf("k.Version is %q; want %q", k.Version, "devel")
 	}
-	if read, err := Read(o); err != nil || read != k {
-		t.Errorf("read back %+v, %v; want %+v", read, err, k)
+	switch read, err := Read(o); {
+	case err != nil:
+		t.Error(err)
+	case read != k:
+		t.Errorf("read is %+v; want %+v", read, k)
 	}
 	if got := packages(t, k); !slices.Equal(got, []string{"/toy", "/viz/report"}) {
 		t.Errorf("a cell can import %q", got)
@@ -148,8 +156,13 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := install(t, o, released)
-	if read, err := Read(o); err != nil || read != other || other.Version != "v1.2.3" {
-		t.Errorf("then %+v, %v", read, err)
+	switch read, err := Read(o); {
+	case err != nil:
+		t.Error(err)
+	case read != other:
+		t.Errorf("read is %+v; want %+v", read, other)
+	case other.Version != "v1.2.3":
+		t.Errorf("other.Version is %q; want %q", other.Version, "v1.2.3")
 	}
 	starts(t, other)
 	starts(t, k)
@@ -166,7 +179,7 @@ func TestRemove(t *testing.T) {
 		}
 		_, err := os.Stat(o.Cache)
 		if entries, _ := os.ReadDir(filepath.Dir(filepath.Dir(python))); len(entries) != 1 || err == nil {
-			t.Errorf("left are %v; the cache: %v", entries, err)
+			t.Errorf("left are %v; the cache: %v", entries, expect.Text(err))
 		}
 	}
 }
@@ -176,31 +189,33 @@ func TestForeignKernelIsLeftAlone(t *testing.T) {
 	foreign, cached := filepath.Join(o.Data, "kernels", Name, "kernel.json"), filepath.Join(o.Cache, "file")
 	write(t, cached, "kept")
 	for _, text := range []string{`{"argv":["other"]}`, `{`, `{"metadata":{"parallelcl":7}}`} {
-		write(t, foreign, text)
-		_, read := Read(o)
-		_, installed := Install(t.Context(), o, module(t))
-		for _, err := range []error{read, installed, Remove(o)} {
-			if err == nil || errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s: %v", text, err)
+		t.Run(text, func(t *testing.T) {
+			write(t, foreign, text)
+			_, read := Read(o)
+			_, installed := Install(t.Context(), o, module(t))
+			for _, err := range []error{read, installed, Remove(o)} {
+				if err == nil || errors.Is(err, os.ErrNotExist) {
+					t.Error(expect.Text(err))
+				}
 			}
-		}
-		if readFile(t, foreign) != text || readFile(t, cached) != "kept" {
-			t.Errorf("%s was changed", text)
-		}
+			if readFile(t, foreign) != text || readFile(t, cached) != "kept" {
+				t.Errorf("%s was changed", text)
+			}
+		})
 	}
 }
 
 func TestDataDir(t *testing.T) {
 	t.Setenv("JUPYTER_DATA_DIR", "/jupyter")
 	if dir, err := DataDir(); err != nil || dir != "/jupyter" {
-		t.Errorf("%s, %v", dir, err)
+		t.Errorf("%s, %v", dir, expect.Text(err))
 	}
 	t.Setenv("JUPYTER_DATA_DIR", "")
 	t.Setenv("XDG_DATA_HOME", "")
 	t.Setenv("HOME", "/home/me")
 	dir, err := DataDir()
 	if err != nil || !slices.Contains([]string{"/home/me/.local/share/jupyter", "/home/me/Library/Jupyter"}, dir) {
-		t.Errorf("%s, %v", dir, err)
+		t.Errorf("%s, %v", dir, expect.Text(err))
 	}
 }
 
@@ -210,18 +225,18 @@ func TestQuickstart(t *testing.T) {
 	write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "zero")
 	if path, err := Quickstart(Kernel{Source: source, Version: "devel"}); path != filepath.Join(source, "notebooks",
 		"00-quickstart.ipynb") || err != nil {
-		t.Errorf("a clone: %q, %v", path, err)
+		t.Errorf("a clone: %q, %v", path, expect.Text(err))
 	}
 	for range 2 { // what the user has changed stays
 		path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"})
 		if err != nil || readFile(t, path) != "zero" {
-			t.Errorf("a copy: %q, %v", path, err)
+			t.Errorf("a copy: %q, %v", path, expect.Text(err))
 		}
 		write(t, filepath.Join(filepath.Dir(path), "00-quickstart.ipynb"), "zero")
 		write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "new")
 	}
 	if path, err := Quickstart(Kernel{Source: source, Version: "v1.1.0"}); err != nil || readFile(t, path) != "new" {
-		t.Errorf("another version: %q, %v", path, err)
+		t.Errorf("another version: %q, %v", path, expect.Text(err))
 	}
 }
 
@@ -229,8 +244,11 @@ func TestQuickstart(t *testing.T) {
 func TestOutputIsPrintable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jupyter-lab")
 	write(t, path, "#!/bin/sh\nprintf '4.1\\033[2J\\n'\n")
-	if lab, err := labAt(t.Context(), path); err != nil || lab.Version != `4.1\x1b[2J` {
-		t.Errorf("%+v, %v", lab, err)
+	switch lab, err := labAt(t.Context(), path); {
+	case err != nil:
+		t.Error(err)
+	case lab.Version != `4.1\x1b[2J`:
+		t.Errorf("lab.Version is %q; want %q", lab.Version, `4.1\x1b[2J`)
 	}
 }
 
@@ -239,7 +257,7 @@ func TestBrokenModule(t *testing.T) {
 	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nvar x int = \"\"\n")
 	_, err := Install(t.Context(), o, source)
 	if _, none := Read(o); err == nil || !errors.Is(none, os.ErrNotExist) {
-		t.Errorf("installed: %v, %v", err, none)
+		t.Errorf("installed: %v, %v", expect.Text(err), expect.Text(none))
 	}
 }
 
@@ -247,9 +265,8 @@ func TestInterrupted(t *testing.T) {
 	o := machine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Install(ctx, o, module(t)); !errors.Is(err, context.Canceled) {
-		t.Errorf("installed all the same: %v", err)
-	}
+	_, err := Install(ctx, o, module(t))
+	expect.Refusal(t, "installed all the same", err, context.Canceled)
 	install(t, o, module(t))
 }
 
@@ -269,7 +286,7 @@ func TestFindSource(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Chdir(test.dir)
 			if got, err := FindSource(t.Context(), test.named); got != want || (err != nil) != (want == "") {
-				t.Errorf("%q in %s: %q, %v; want %q", test.named, test.dir, got, err, want)
+				t.Errorf("%q in %s: %q, %v; want %q", test.named, test.dir, got, expect.Text(err), want)
 			}
 		})
 	}
@@ -303,10 +320,15 @@ func TestFindLab(t *testing.T) {
 		{"4.1.0", false, Lab{filepath.Join(own, "jupyter-lab"), "4.1.0"}},
 		{"4.1.0", true, Lab{private, "4.6.6"}},
 	} {
-		fakeLab(t, own, c.own)
-		if lab, err := findLab(t.Context(), cache, c.private); err != nil || lab != c.want {
-			t.Errorf("%s, private %t: %+v, %v; want %+v", c.own, c.private, lab, err, c.want)
-		}
+		t.Run(c.own, func(t *testing.T) {
+			fakeLab(t, own, c.own)
+			switch lab, err := findLab(t.Context(), cache, c.private); {
+			case err != nil:
+				t.Errorf("%s, private %t: %v", c.own, c.private, err)
+			case lab != c.want:
+				t.Errorf("%s, private %t: lab is %+v; want %+v", c.own, c.private, lab, c.want)
+			}
+		})
 	}
 }
 
@@ -316,35 +338,51 @@ func TestDoctor(t *testing.T) {
 	write(t, filepath.Join(labDir(o.Cache), labSettingsFile), "")
 	fakeLab(t, filepath.Join(labDir(o.Cache), "bin"), "4.6.6")
 	for _, c := range Doctor(t.Context(), o) {
-		if c.Mend != "" || c.Detail == "" {
-			t.Errorf("all is there, but %+v", c)
+		switch {
+		case c.Mend != "":
+			t.Errorf("c.Mend is %q; want %q", c.Mend, "")
+		case c.Detail == "":
+			t.Error("c.Detail is empty")
 		}
 	}
 	before := Doctor(t.Context(), o)[1]
 	t.Setenv("CGO_ENABLED", "0")
-	if c := Doctor(t.Context(), o)[1]; !strings.HasPrefix(c.Detail, before.Detail) ||
-		strings.HasPrefix(c.Detail, "plugins") != (c.Mend == "pcl kernel install") {
+	switch c := Doctor(t.Context(), o)[1]; {
+	case !strings.HasPrefix(c.Detail, before.Detail):
+		t.Errorf("c.Detail is %q; want %q at its beginning", c.Detail, before.Detail)
+	case strings.HasPrefix(c.Detail, "plugins") != (c.Mend == "pcl kernel install"):
 		t.Errorf("installed with %+v, but %+v", before, c)
 	}
 	install(t, o, k.Source)
-	if c := Doctor(t.Context(), o)[1]; !strings.Contains(c.Detail, "program of its own") || c.Mend != "" {
-		t.Errorf("no plugins, but %+v", c)
+	switch c := Doctor(t.Context(), o)[1]; {
+	case !strings.Contains(c.Detail, "program of its own"):
+		t.Errorf("c.Detail is %q; want %q in it", c.Detail, "program of its own")
+	case c.Mend != "":
+		t.Errorf("c.Mend is %q; want %q", c.Mend, "")
 	}
 	for _, gone := range []string{k.Start, filepath.Join(k.Source, "go.mod")} {
-		if err := os.Rename(gone, gone+"x"); err != nil {
-			t.Fatal(err)
-		}
-		if c := Doctor(t.Context(), o)[3]; !strings.Contains(c.Detail, "gone") || c.Mend != "pcl kernel install" {
-			t.Errorf("%s is gone, but %+v", gone, c)
-		}
-		if err := os.Rename(gone+"x", gone); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(gone, func(t *testing.T) {
+			if err := os.Rename(gone, gone+"x"); err != nil {
+				t.Fatal(err)
+			}
+			switch c := Doctor(t.Context(), o)[3]; {
+			case !strings.Contains(c.Detail, "gone"):
+				t.Errorf("c.Detail is %q; want %q in it", c.Detail, "gone")
+			case c.Mend != "pcl kernel install":
+				t.Errorf("c.Mend is %q; want %q", c.Mend, "pcl kernel install")
+			}
+			if err := os.Rename(gone+"x", gone); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	t.Setenv("PATH", t.TempDir())
 	for _, c := range Doctor(t.Context(), Options{Cache: t.TempDir(), Data: t.TempDir()}) {
-		if c.Name != "Cells" && c.Mend == "" || c.Detail == "" {
+		switch {
+		case c.Name != "Cells" && c.Mend == "":
 			t.Errorf("nothing is there, but %+v", c)
+		case c.Detail == "":
+			t.Error("c.Detail is empty")
 		}
 	}
 }

@@ -46,7 +46,12 @@ func TestHandover(t *testing.T) {
 		}
 	})
 	t.Run("a value of a cell is the host's", func(t *testing.T) {
-		if made, err := m.Save(dir, []int{1}); made != nil || err != nil || m.Precious([]int{1}) {
+		switch made, err := m.Save(dir, []int{1}); {
+		case made != nil:
+			t.Errorf("made is %q; want nil", made)
+		case err != nil:
+			t.Error(err)
+		case m.Precious([]int{1}):
 			t.Errorf("saved as %q, error %v", made, err)
 		}
 	})
@@ -55,8 +60,13 @@ func TestHandover(t *testing.T) {
 		task.Stream = own{task.Stream}
 		must.Get(l.Attach(task))(t)
 		_, err := m.Save(dir, l)
-		if err == nil || !strings.Contains(err.Error(), "the stream of task 2") || !m.Precious(l) {
+		switch {
+		case err == nil:
+			t.Error("no error")
+		case !strings.Contains(err.Error(), "the stream of task 2"):
 			t.Errorf("error %v; want one that names task 2", err)
+		case !m.Precious(l):
+			t.Error("m.Precious(l) is false")
 		}
 	})
 }

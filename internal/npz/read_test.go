@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -56,13 +57,15 @@ func TestRead(t *testing.T) {
 		{"<U2", "2,", "a\x00\x00\x00\x00\x00\x00\x00\xe9\x00\x00\x00b\x00\x00\x00", Array{[]int{2}, []string{"a", "éb"}}},
 		{"|S3", "2,", "ab\x00xyz", Array{[]int{2}, []string{"ab", "xyz"}}},
 	} {
-		for _, method := range []uint16{zip.Store, zip.Deflate} {
-			head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", c.descr, c.shape)
-			got, err := read(t, packed(t, method, head, c.data))
-			if err != nil || !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%s (%s): %v, %v; want %v", c.descr, c.shape, got, err, c.want)
+		t.Run(c.descr, func(t *testing.T) {
+			for _, method := range []uint16{zip.Store, zip.Deflate} {
+				head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", c.descr, c.shape)
+				got, err := read(t, packed(t, method, head, c.data))
+				if err != nil || !reflect.DeepEqual(got, c.want) {
+					t.Errorf("%s (%s): %v, %v; want %v", c.descr, c.shape, got, expect.Text(err), c.want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -72,15 +75,15 @@ func TestWrittenRead(t *testing.T) {
 	want := Array{[]int{2, 1}, []uint8{3, 4}}
 	must.Do(t, Write(path, map[string]Array{"x": want, "n": {nil, []float64{7}}}))
 	if got, err := read(t, path); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("%v, %v", got, expect.Text(err))
 	}
 	f := must.Get(Open(path, 1))(t)
 	defer f.Close()
 	if _, err := f.Read("y"); err == nil {
-		t.Error(err)
+		t.Error(expect.Text(err))
 	}
 	if _, err := f.Read("x"); err == nil {
-		t.Error(err)
+		t.Error(expect.Text(err))
 	}
 }
 
@@ -94,10 +97,12 @@ func TestBadFiles(t *testing.T) {
 		{"<u8", "False", "2,", "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"}, // above the largest int64
 		{">u8", "False", "1,", "\x80\x00\x00\x00\x00\x00\x00\x00"},
 	} {
-		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", c.descr, c.order, c.shape)
-		if a, err := read(t, packed(t, zip.Store, head, c.data)); err == nil {
-			t.Errorf("%s %s (%s): read as %v", c.descr, c.order, c.shape, a)
-		}
+		t.Run(c.descr, func(t *testing.T) {
+			head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", c.descr, c.order, c.shape)
+			if a, err := read(t, packed(t, zip.Store, head, c.data)); err == nil {
+				t.Errorf("%s %s (%s): read as %v", c.descr, c.order, c.shape, a)
+			}
+		})
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
 	must.Do(t, os.WriteFile(path, []byte("hello"), 0o666))
@@ -142,9 +147,7 @@ func TestHeaders(t *testing.T) {
 			got, err := read(t, packed(t, zip.Store, c.head, data))
 			switch {
 			case c.refused != "":
-				if err == nil || !strings.Contains(err.Error(), c.refused) {
-					t.Errorf("%v, %v; want an error with %q", got, err, c.refused)
-				}
+				expect.Refusal(t, "read", err, c.refused)
 			case err != nil || !reflect.DeepEqual(got, Array{[]int{2, 3}, want}):
 				t.Errorf("%v, %v", got, err)
 			}
@@ -158,11 +161,13 @@ func TestFortran(t *testing.T) {
 		{"2, 3", "abcdef", "acebdf"}, {"3, 2", "abcdef", "adbecf"}, {"2, 1, 3", "abcdef", "acebdf"},
 		{"6,", "abcdef", "abcdef"}, {"", "a", "a"}, {"0, 3", "", ""},
 	} {
-		head := fmt.Sprintf("{'descr': '|u1', 'fortran_order': True, 'shape': (%s), }", c.shape)
-		got, err := read(t, packed(t, zip.Store, head, c.stored))
-		if err != nil || string(got.Data.([]uint8)) != c.want {
-			t.Errorf("(%s): %q, %v; want %q", c.shape, got.Data, err, c.want)
-		}
+		t.Run(c.shape, func(t *testing.T) {
+			head := fmt.Sprintf("{'descr': '|u1', 'fortran_order': True, 'shape': (%s), }", c.shape)
+			got, err := read(t, packed(t, zip.Store, head, c.stored))
+			if err != nil || string(got.Data.([]uint8)) != c.want {
+				t.Errorf("(%s): %q, %v; want %q", c.shape, got.Data, expect.Text(err), c.want)
+			}
+		})
 	}
 }
 
@@ -176,7 +181,7 @@ func TestTwice(t *testing.T) {
 	}
 	must.Do(t, errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)))
 	if _, err := Open(path, 1<<20); err == nil {
-		t.Error(err)
+		t.Error(expect.Text(err))
 	}
 }
 
@@ -193,6 +198,6 @@ func TestBomb(t *testing.T) {
 	_, err := f.Read("x")
 	runtime.ReadMemStats(&after)
 	if err == nil || after.TotalAlloc-before.TotalAlloc > 1<<20 {
-		t.Errorf("%d bytes, %v", after.TotalAlloc-before.TotalAlloc, err)
+		t.Errorf("%d bytes, %v", after.TotalAlloc-before.TotalAlloc, expect.Text(err))
 	}
 }

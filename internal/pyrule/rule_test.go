@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -120,10 +121,8 @@ func TestErrors(t *testing.T) {
 			"f": "the Python process has ended",
 	} {
 		t.Run(want, func(t *testing.T) {
-			if _, err := weights(must.Get(method.Start(must.Get(method.New(name, nil))(t)))(t)); err == nil ||
-				!strings.Contains(err.Error(), want) {
-				t.Errorf("error %v; want %q", err, want)
-			}
+			_, err := weights(must.Get(method.Start(must.Get(method.New(name, nil))(t)))(t))
+			expect.Refusal(t, "weights", err, want)
 		})
 	}
 }
@@ -137,9 +136,8 @@ func TestNames(t *testing.T) {
 		"python:nowhere/rules.py:one": "no such file",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := method.New(name, nil); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v; want %q", err, want)
-			}
+			_, err := method.New(name, nil)
+			expect.Refusal(t, "New", err, want)
 		})
 	}
 	at := written(t, rules)
@@ -149,11 +147,13 @@ func TestNames(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := method.New(at+"inverse", pinned); err == nil || !strings.Contains(err.Error(), "want that file") {
-		t.Errorf("a changed file: error %v", err)
-	}
-	if about := must.Get(method.Lookup(at + "inverse"))(t); about.Title != "inverse (rules.py)" || !about.Needs.Losses {
-		t.Errorf("described as %+v", about)
+	_, err := method.New(at+"inverse", pinned)
+	expect.Refusal(t, "a changed file", err, "want that file")
+	switch about := must.Get(method.Lookup(at + "inverse"))(t); {
+	case about.Title != "inverse (rules.py)":
+		t.Errorf("about.Title is %q; want %q", about.Title, "inverse (rules.py)")
+	case !about.Needs.Losses:
+		t.Error("about.Needs.Losses is false")
 	}
 }
 

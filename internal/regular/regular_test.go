@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestOpen: a file and a link to one are read; what else a path may name is refused at once, by
@@ -19,17 +21,16 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := ReadFile(file); err != nil || string(text) != "text" {
-		t.Errorf("a file: %q, %v", text, err)
+		t.Errorf("a file: %q, %v", text, expect.Text(err))
 	}
 	link := filepath.Join(dir, "link")
 	if os.Symlink(file, link) == nil {
 		if text, err := ReadFile(link); err != nil || string(text) != "text" {
-			t.Errorf("a link: %q, %v", text, err)
+			t.Errorf("a link: %q, %v", text, expect.Text(err))
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	_, err := Open(filepath.Join(dir, "none"))
+	expect.Refusal(t, "no file", err, fs.ErrNotExist)
 	special := map[string]string{dir: "a folder"}
 	if pipe := filepath.Join(dir, "pipe"); mkfifo(pipe) == nil {
 		special[pipe], special["/dev/zero"] = "a named pipe", "a device"
@@ -38,10 +39,12 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for path, want := range special {
-		if _, err := ReadFile(path); !errors.As(err, new(*fs.PathError)) ||
-			!strings.Contains(err.Error(), path+": it is "+want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, err := ReadFile(path); !errors.As(err, new(*fs.PathError)) ||
+				!strings.Contains(err.Error(), path+": it is "+want) {
+				t.Errorf("%s: %v", want, expect.Text(err))
+			}
+		})
 	}
 	if at := filepath.Join(dir, "socket"); true {
 		if l, err := net.Listen("unix", at); err == nil {

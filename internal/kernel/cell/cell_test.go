@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
@@ -27,20 +28,27 @@ func TestRead(t *testing.T) {
 		"n := a\n% main":                        {"% main"},
 		"x := 7 %\n3":                           nil,
 	} {
-		s := Read("In[1]", code)
-		var got []string
-		for _, c := range s.Commands {
-			got = append(got, c.Text)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: commands %q, want %q", code, got, want)
-		}
-		if len(s.Go) != len(code) || strings.Count(s.Go, "\n") != strings.Count(code, "\n") {
-			t.Errorf("%q: the rest is %q", code, s.Go)
-		}
+		t.Run(code, func(t *testing.T) {
+			s := Read("In[1]", code)
+			var got []string
+			for _, c := range s.Commands {
+				got = append(got, c.Text)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("commands %q, want %q", got, want)
+			}
+			if len(s.Go) != len(code) || strings.Count(s.Go, "\n") != strings.Count(code, "\n") {
+				t.Errorf("the rest is %q", s.Go)
+			}
+		})
 	}
-	if s := Read("", "%%bash -e\necho 1\n%%\n"); s.Magic != "%%bash -e" || s.Body != "echo 1\n%%\n" || s.Go != "" {
-		t.Errorf("%+v", s)
+	switch s := Read("", "%%bash -e\necho 1\n%%\n"); {
+	case s.Magic != "%%bash -e":
+		t.Errorf("s.Magic is %q; want %q", s.Magic, "%%bash -e")
+	case s.Body != "echo 1\n%%\n":
+		t.Errorf("s.Body is %q; want %q", s.Body, "echo 1\n%%\n")
+	case s.Go != "":
+		t.Errorf("s.Go is %q; want %q", s.Go, "")
 	}
 }
 
@@ -52,10 +60,12 @@ func TestComplete(t *testing.T) {
 		"%%bash\nif": "complete",
 		"switch a := f(); b := a.(type) {\ncase int:\n\t_ = b\n}": "complete",
 	} {
-		got, _ := Complete(code)
-		if got != want {
-			t.Errorf("%q is %s, want %s", code, got, want)
-		}
+		t.Run(code, func(t *testing.T) {
+			got, _ := Complete(code)
+			if got != want {
+				t.Errorf("%q is %s, want %s", code, got, want)
+			}
+		})
 	}
 }
 
@@ -98,12 +108,20 @@ func TestMistakes(t *testing.T) {
 		"func (t T) f() {}":                           {Line: 1, Column: 9},
 		"import \"fmt\"\nimport (\n\t\"nosuch/x\"\n)": {Line: 3},
 	} {
-		_, err := notebook(t).Translate(Read("In[7]", code))
-		m, ok := err.(scanner.ErrorList)
-		if !ok || m[0].Pos.Filename != "In[7]" || m[0].Pos.Line != want.Line ||
-			want.Column > 0 && m[0].Pos.Column != want.Column {
-			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
-		}
+		t.Run(code, func(t *testing.T) {
+			_, err := notebook(t).Translate(Read("In[7]", code))
+			m, ok := err.(scanner.ErrorList)
+			switch {
+			case !ok:
+				t.Error("ok is false")
+			case m[0].Pos.Filename != "In[7]":
+				t.Errorf("m[0].Pos.Filename is %q; want %q", m[0].Pos.Filename, "In[7]")
+			case m[0].Pos.Line != want.Line:
+				t.Errorf("m[0].Pos.Line is %d; want %d", m[0].Pos.Line, want.Line)
+			case want.Column > 0 && m[0].Pos.Column != want.Column:
+				t.Errorf("%v, want one at %d:%d", err, want.Line, want.Column)
+			}
+		})
 	}
 }
 
@@ -169,9 +187,11 @@ func TestOrigin(t *testing.T) {
 	}
 	want := origins[alike[0]]
 	for _, code := range alike {
-		if origins[code] != want {
-			t.Errorf("what is between statements counts: %q", code)
-		}
+		t.Run(code, func(t *testing.T) {
+			if origins[code] != want {
+				t.Errorf("what is between statements counts: %q", code)
+			}
+		})
 	}
 }
 
@@ -186,11 +206,13 @@ func TestDeclarations(t *testing.T) {
 	nb := notebook(t)
 	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1",
 		"a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
-		c, err := nb.Translate(Read("In[1]", code))
-		if err != nil {
-			t.Fatalf("cell %d: %v", i, err)
-		}
-		nb.Commit(c)
+		t.Run(code, func(t *testing.T) {
+			c, err := nb.Translate(Read("In[1]", code))
+			if err != nil {
+				t.Fatalf("cell %d: %v", i, err)
+			}
+			nb.Commit(c)
+		})
 	}
 	want := variables("a", "float64", "b", "string", "c", "float64", "n", "int")
 	if got := nb.Names("var"); !slices.Equal(got, want) {
@@ -198,9 +220,11 @@ func TestDeclarations(t *testing.T) {
 	}
 	for kind, want := range map[string][]rt.Variable{"func": variables("f", "func()"), "type": variables("T", "T"),
 		"const": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
-		if got := nb.Names(kind); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", kind, got, want)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if got := nb.Names(kind); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
 	}
 	if missing := nb.Forget("a", "zzz"); !slices.Equal(missing, []string{"zzz"}) {
 		t.Errorf("missing %v", missing)
@@ -215,14 +239,14 @@ func TestDeclarations(t *testing.T) {
 	nb.Commit(shadow)
 	// as in GoNB
 	if c, err := nb.Translate(Read("In[5]", "os.Getenv(\"HOME\")")); err != nil || !c.running.packages["os"] {
-		t.Errorf("a package of the name of a variable: %v", err)
+		t.Errorf("a package of the name of a variable: %v", expect.Text(err))
 	}
 	if _, err := nb.Translate(Read("In[6]", "os + 1")); err != nil {
 		t.Error(err)
 	}
 	one, err := nb.Translate(Read("In[3]", "rand.N(3)")) // which only the second version has
 	if err != nil || !one.running.packages["math/rand/v2"] {
-		t.Errorf("imports %v, %v", one.running.packages, err)
+		t.Errorf("imports %v, %v", one.running.packages, expect.Text(err))
 	}
 }
 
@@ -275,18 +299,20 @@ func TestEachPrefix(t *testing.T) {
 		"func f[T I](v T) int { return v.m() }\nf(p)", "func m(p P) (P, error) { return p, nil }\nmust(m(p))",
 		"type P struct{ X, y int; z string }\np.y + P{1, 2, \"\"}.X", "type I interface{ m() int; o() }\ni.m()",
 	} {
-		for n := range len(code) {
-			nb.Complete(code[:n], n)
-			nb.Inspect(code, n)
-			Complete(code[:n])
-		}
-		err := run(code)
-		if wrong := strings.HasPrefix(code, "type X") || strings.HasPrefix(code, "type Y") ||
-			strings.Contains(code, "func (p p)") || strings.Contains(code, "func (i I)") ||
-			strings.Contains(code, "*int") || code == "type P = P" || code == "type I I" ||
-			code == "var p p"; wrong != (err != nil) && !strings.Contains(code, "y() {}") {
-			t.Errorf("%s: %v", code, err)
-		}
+		t.Run(code, func(t *testing.T) {
+			for n := range len(code) {
+				nb.Complete(code[:n], n)
+				nb.Inspect(code, n)
+				Complete(code[:n])
+			}
+			err := run(code)
+			if wrong := strings.HasPrefix(code, "type X") || strings.HasPrefix(code, "type Y") ||
+				strings.Contains(code, "func (p p)") || strings.Contains(code, "func (i I)") ||
+				strings.Contains(code, "*int") || code == "type P = P" || code == "type I I" ||
+				code == "var p p"; wrong != (err != nil) && !strings.Contains(code, "y() {}") {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -295,14 +321,16 @@ func TestMistakeOfBefore(t *testing.T) {
 	nb := notebook(t)
 	for i, code := range []string{"type P struct{ x int }\np := P{1}\nfunc f(p P) int { return p.x }",
 		"type P struct{ x, y int }\nf(p)"} {
-		c, err := nb.Translate(Read("In[1]", code))
-		if list, _ := err.(scanner.ErrorList); i == 1 &&
-			(len(list) != 2 || !strings.Contains(list[1].Msg, "keep the old one and its values: p")) {
-			t.Errorf("%v", err)
-		}
-		if err == nil {
-			nb.Commit(c)
-		}
+		t.Run(code, func(t *testing.T) {
+			c, err := nb.Translate(Read("In[1]", code))
+			if list, _ := err.(scanner.ErrorList); i == 1 &&
+				(len(list) != 2 || !strings.Contains(list[1].Msg, "keep the old one and its values: p")) {
+				t.Errorf("%v", err)
+			}
+			if err == nil {
+				nb.Commit(c)
+			}
+		})
 	}
 }
 
@@ -312,7 +340,7 @@ func TestVerify(t *testing.T) {
 	noted, err := nb.verify(
 		"package main\ntype P struct{ x int }\nfunc (p P) m() {}\nfunc f() { type t int; type t2 struct{ P } }")
 	if err != nil || len(noted) != 3 {
-		t.Fatal(noted, err)
+		t.Fatal(noted, expect.Text(err))
 	}
 	nb.noted = noted
 	for text, want := range map[string]bool{
@@ -326,9 +354,11 @@ func TestVerify(t *testing.T) {
 		"func g() { type (t int; t2 int) }":                            false,
 		"func g() { type u string }":                                   true,
 	} {
-		if _, err := nb.verify("package main\n" + text); (err == nil) != want {
-			t.Errorf("%s: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := nb.verify("package main\n" + text); (err == nil) != want {
+				t.Error(expect.Text(err))
+			}
+		})
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // called are the packages of the standard library whose functions are called by default: those that
@@ -82,7 +84,7 @@ func TestCallbacks(t *testing.T) {
 			t.Logf("%s: %.300s", path, err)
 		}
 		if got, err := s.run("kept"); err != nil || !strings.HasSuffix(got, "7\n") {
-			t.Errorf("%s: then kept is %.300q, %v", path, got, err)
+			t.Errorf("%s: then kept is %.300q, %v", path, got, expect.Text(err))
 		}
 		if now := s.process.Load().cmd.Process.Pid; now != pid {
 			t.Errorf("%s: the cells have another process", path)

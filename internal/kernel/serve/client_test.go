@@ -106,8 +106,11 @@ func dialWithoutInput(t *testing.T, file, id string) *client {
 	go c.pump(c.shell, c.shells)
 	go c.pump(c.control, c.controls)
 	go c.pump(c.iopub, c.pubs)
-	if m := c.next(c.pubs); m.Type != "iopub_welcome" || m.Parent != "" {
-		t.Fatalf("the first message is %+v", m)
+	switch m := c.next(c.pubs); {
+	case m.Type != "iopub_welcome":
+		t.Fatalf("m.Type is %q; want %q", m.Type, "iopub_welcome")
+	case m.Parent != "":
+		t.Fatalf("m.Parent is %q; want %q", m.Parent, "")
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
@@ -225,7 +226,7 @@ func TestStop(t *testing.T) {
 		begin := time.Now()
 		_, err := s.runFor(300*time.Millisecond, code)
 		if err == nil || time.Since(begin) > 30*time.Second {
-			t.Errorf("%s: %v after %v", code, err, time.Since(begin))
+			t.Errorf("%s: %v after %v", code, expect.Text(err), time.Since(begin))
 		}
 	}
 	// of other cells nothing stops
@@ -247,19 +248,34 @@ func TestCollector(t *testing.T) {
 func TestOutput(t *testing.T) {
 	s := begin(t)
 	got, err := s.runFor(time.Hour, "for i := range 200000 {\n\tfmt.Println(\"line é\", i)\n}")
-	if err != nil || !strings.HasPrefix(got, "line é 0\nline é 1\n") || !strings.Contains(got, "lines are left out") ||
-		!strings.HasSuffix(got, "line é 199999\n") || strings.Count(got, "\n") > 10000 || s.texts > 1000 {
+	switch {
+	case err != nil:
+		t.Error(err)
+	case !strings.HasPrefix(got, "line é 0\nline é 1\n"):
+		t.Errorf("got is %q; want %q at its beginning", got, "line é 0\nline é 1\n")
+	case !strings.Contains(got, "lines are left out"):
+		t.Errorf("got is %q; want %q in it", got, "lines are left out")
+	case !strings.HasSuffix(got, "line é 199999\n"):
+		t.Errorf("got is %q; want %q at its end", got, "line é 199999\n")
+	case strings.Count(got, "\n") > 10000:
 		t.Errorf("%d texts, %d lines, %v", s.texts, strings.Count(got, "\n"), err)
+	case s.texts > 1000:
+		t.Errorf("s.texts is %d; want at most 1000", s.texts)
 	}
 	if got, _ := s.run(
 		"strings.Repeat(\"a long line \", 1<<20)\nfmt.Println(strings.Repeat(\"a long line \", 1<<20))"); len(got) > 2<<20 {
 		t.Errorf("a line of 12 MB: %d bytes", len(got))
 	}
 	s.shows("for i := range 4000 {\n\tfmt.Print(i%10)\n}", strings.Repeat("0123456789", 400))
-	if got, err := s.run("func boom(n int) int { return boom(n+1) + 1 }\nboom(0)"); err == nil ||
-		strings.Count(got, "\n") > 80 || !strings.Contains(got, "stack overflow") ||
-		!strings.Contains(got, "The cells have a new process") {
+	switch got, err := s.run("func boom(n int) int { return boom(n+1) + 1 }\nboom(0)"); {
+	case err == nil:
+		t.Error("a stack overflow: no error")
+	case strings.Count(got, "\n") > 80:
 		t.Errorf("a stack overflow: %q, %v", got, err)
+	case !strings.Contains(got, "stack overflow"):
+		t.Errorf("a stack overflow: got is %q; want %q in it", got, "stack overflow")
+	case !strings.Contains(got, "The cells have a new process"):
+		t.Errorf("a stack overflow: got is %q; want %q in it", got, "The cells have a new process")
 	}
 	s.shows("os.Stdout.WriteString(\"\\xc3\")\ntime.Sleep(100 * time.Millisecond)\nos.Stdout.WriteString(\"\\xa9\")", "é")
 }
@@ -272,7 +288,7 @@ func TestCommands(t *testing.T) {
 	s.shows("/*\n!touch touched\n*/\na, b := true, false\nif a &&\n!b {\n\tfmt.Println(\"a and not b\")\n}", "a and not b")
 	s.shows("!ls touched 2>/dev/null; echo one; echo \\\n two", "one\ntwo")
 	if got, err := s.run("%version"); err != nil || !strings.Contains(got, "module in ") {
-		t.Errorf("%%version shows %q, %v", got, err)
+		t.Errorf("%%version shows %q, %v", got, expect.Text(err))
 	}
 	s.shows("%env KERNEL_TEST value\nos.Getenv(\"KERNEL_TEST\")", "Set: KERNEL_TEST=\"value\"\nvalue")
 	s.shows("!echo $KERNEL_TEST", "value")
@@ -286,7 +302,7 @@ func TestCommands(t *testing.T) {
 	s.shows("func hello() { fmt.Println(\"hello\") }\n%exec hello", "hello")
 	s.shows("func main() { fmt.Println(\"main\") }", "main")
 	if got, err := s.run("%vars"); err != nil || !strings.Contains(got, "text") {
-		t.Errorf("%%vars shows %q, %v", got, err)
+		t.Errorf("%%vars shows %q, %v", got, expect.Text(err))
 	}
 	if _, err := s.run("%nosuch"); err == nil {
 		t.Error("an unknown command ran")
@@ -304,7 +320,7 @@ func TestScan(t *testing.T) {
 	got, err := s.run(
 		"values := make(chan int)\ncomms.Subscribe(\"/none\", func(_ string, v int) { values <- v })\nfmt.Println(<-values)")
 	if err != nil || !strings.HasSuffix(got, "0\n") { // which widgets get where there is no page
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v", got, expect.Text(err))
 	}
 }
 
@@ -329,7 +345,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		_, got, err := s.complete(c.code, len(c.code))
 		if err != nil || !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
-			t.Errorf("%s: %v, %v; want %s", c.code, got, err, c.want)
+			t.Errorf("%s: %v, %v; want %s", c.code, got, expect.Text(err), c.want)
 		}
 	}
 	for _, code := range []string{"fmt.Println(\"so", "// so", "`so"} {
@@ -363,7 +379,7 @@ func TestHandover(t *testing.T) {
 	s.shows(step(3), "")
 	const came = "The cells have a new process: the old one had grown too large. Restored: also, any1, at, byName, c, g, l. These did not come along: f, opt. Cells that read one of them are refused until it has a value again."
 	if got, err := s.heavy(step(3)); err != nil || strings.TrimSpace(got) != came {
-		t.Errorf("%q, %v; want %q", got, err, came)
+		t.Errorf("%q, %v; want %q", got, expect.Text(err), came)
 	}
 	s.shows("double(byName[\"a\"][0]) + at.x + any1.(map[string]any)[\"b\"].([]int)[0]", "9")
 	s.shows("also == l", "true")
@@ -378,9 +394,13 @@ func TestHandover(t *testing.T) {
 	s.shows(sum, strings.TrimSpace(want))
 	s.shows(
 		"type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
-	if got, err := s.heavy("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") ||
-		!strings.HasSuffix(got, "\n10\n") {
-		t.Errorf("a stream that cannot be made again: %q, %v", got, err)
+	switch got, err := s.heavy("l.Steps()"); {
+	case err != nil:
+		t.Errorf("a stream that cannot be made again: %v", err)
+	case !strings.Contains(got, "l: the stream of task 3"):
+		t.Errorf("a stream that cannot be made again: got is %q; want %q in it", got, "l: the stream of task 3")
+	case !strings.HasSuffix(got, "\n10\n"):
+		t.Errorf("a stream that cannot be made again: got is %q; want %q at its end", got, "\n10\n")
 	}
 }
 
@@ -458,7 +478,7 @@ func TestRegisterAgain(t *testing.T) {
 	s.shows(rule("2"), "")
 	s.shows(use, "[2]")
 	if got, err := s.heavy(use); err != nil || !strings.HasSuffix(got, "[2]\n") {
-		t.Errorf("after a handover: %q, %v", got, err)
+		t.Errorf("after a handover: %q, %v", got, expect.Text(err))
 	}
 	s.shows(rule("3"), "")
 	s.shows(use, "[3]")
@@ -507,7 +527,7 @@ func randomSession(t *testing.T, seed uint64, cells int) {
 			}
 		case 7:
 			if got, err := s.heavy("v0"); err != nil || !strings.HasSuffix(got, fmt.Sprintf("%d\n", v[0])) {
-				t.Errorf("after a handover: %q, %v; want %d", got, err, v[0])
+				t.Errorf("after a handover: %q, %v; want %d", got, expect.Text(err), v[0])
 			}
 		case 8:
 			if _, err := s.run("import \"github.com/google/go-cmp/cmp\"\nmust(cmp.Equal(1, 2), nil)"); err != nil {

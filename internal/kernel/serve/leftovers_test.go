@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // TestKilledKernelLeavesNothing: the folder of a killed kernel and the programs that its cells have
@@ -53,13 +55,15 @@ func TestKilledKernelLeavesNothing(t *testing.T) {
 	s.shows("1 + 1", "2")
 	for _, dir := range left {
 		if _, err := os.Stat(dir); (err == nil) != (dir == first.dir) {
-			t.Errorf("%s: %v; that of the kernel that lives is %s", dir, err, first.dir)
+			t.Errorf("%s: %v; that of the kernel that lives is %s", dir, expect.Text(err), first.dir)
 		}
 	}
 	for name, pid := range pids {
-		if !ends(pid) {
-			t.Errorf("%s, process %d, is there", name, pid)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !ends(pid) {
+				t.Errorf("%s, process %d, is there", name, pid)
+			}
+		})
 	}
 	if ended := syscall.Kill(other.Process.Pid, 0); ended != nil {
 		t.Error("a process of others was ended")
@@ -95,12 +99,16 @@ func TestDamagedHost(t *testing.T) {
 		s.notebook, err = newNotebook(hosts, k)
 		return s.notebook, err
 	})
-	if got, err := s.run("1 + 1"); err != nil || !strings.Contains(got, "is damaged: it has 4 bytes") ||
-		!strings.HasSuffix(got, "built again...\n2\n") {
-		t.Errorf("half a host: %q, %v", got, err)
+	switch got, err := s.run("1 + 1"); {
+	case err != nil:
+		t.Errorf("half a host: %v", err)
+	case !strings.Contains(got, "is damaged: it has 4 bytes"):
+		t.Errorf("half a host: got is %q; want %q in it", got, "is damaged: it has 4 bytes")
+	case !strings.HasSuffix(got, "built again...\n2\n"):
+		t.Errorf("half a host: got is %q; want %q at its end", got, "built again...\n2\n")
 	}
 	if now, err := os.Stat(h.Program); err != nil || now.Size() != old.Size() {
-		t.Errorf("the host: %v, %v", now, err)
+		t.Errorf("the host: %v, %v", now, expect.Text(err))
 	}
 	for _, p := range s.process.Load().Packages {
 		if p.Path != "github.com/parallelcl/parallelcl/toy" {
@@ -110,12 +118,14 @@ func TestDamagedHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.run("toy.Figure2().Steps"); err == nil || !strings.Contains(err.Error(), "is damaged") ||
-		!strings.Contains(err.Error(), "%handover") {
-		t.Errorf("half an archive: %v", err)
-	}
-	if got, err := s.run("%handover\ntoy.Figure2().Steps"); err != nil || !strings.HasSuffix(got, "\n1500\n") ||
-		strings.Count(got, "is damaged") != 1 {
+	_, err = s.run("toy.Figure2().Steps")
+	expect.Refusal(t, "half an archive", err, "is damaged", "%handover")
+	switch got, err := s.run("%handover\ntoy.Figure2().Steps"); {
+	case err != nil:
+		t.Error(err)
+	case !strings.HasSuffix(got, "\n1500\n"):
+		t.Errorf("got is %q; want %q at its end", got, "\n1500\n")
+	case strings.Count(got, "is damaged") != 1:
 		t.Errorf("then %q, %v", got, err)
 	}
 }

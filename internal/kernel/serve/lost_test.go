@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // refused checks that a cell is refused with a text.
@@ -27,9 +29,15 @@ func TestLost(t *testing.T) {
 			"func load() { rows = [][]float64{{0, 5}} }\ntype T struct{}\nfunc (T) Rows() int { return len(rows) }", "")
 	got, err := s.run("y := 1\nvar mu sync.Mutex\nmu.Unlock()")
 	const names = "These did not come along: mu, rows, scale, steps, y."
-	if err == nil || !strings.Contains(got, names) || !strings.Contains(got, "n") ||
-		!strings.Contains(got, ", as after In[2]: n.") {
-		t.Errorf("the crash shows %q, %v; want %q", got, err, names)
+	switch {
+	case err == nil:
+		t.Error("no error")
+	case !strings.Contains(got, names):
+		t.Errorf("got is %q; want %q in it", got, names)
+	case !strings.Contains(got, "n"):
+		t.Errorf("got is %q; want %q in it", got, "n")
+	case !strings.Contains(got, ", as after In[2]: n."):
+		t.Errorf("got is %q; want %q in it", got, ", as after In[2]: n.")
 	}
 	const when = " lost when the process of the cells ended in In[3]: run In["
 	s.shows("n + zero", "7")
@@ -47,7 +55,7 @@ func TestLost(t *testing.T) {
 	s.shows("cap(steps)", "2")
 	s.shows("scale = func(v float64) float64 { return v }\nscale(4)", "4")
 	if got, err := s.run("%handover"); err != nil || !strings.Contains(got, "These did not come along: scale, steps.") {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v", got, expect.Text(err))
 	}
 	s.refused("mu.Lock()", "mu was"+when)
 	s.refused("scale(1)", "scale was lost when the process of the cells ended before In[")

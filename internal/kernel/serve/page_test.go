@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // displays runs a cell and lists its displays: whether they are new ones, and their names.
@@ -40,8 +42,15 @@ func TestDisplays(t *testing.T) {
 	}
 	_, first := s.displays("dom.TransientJavascript(\"1\")\ndom.TransientJavascript(\"2\")")
 	_, second := s.displays("dom.TransientJavascript(\"3\")")
-	if len(first) == 0 || len(second) == 0 || first[0] != first[len(first)-1] || first[0] == second[0] {
-		t.Errorf("scripts are in %q, then in %q", first, second)
+	switch {
+	case len(first) == 0:
+		t.Error("len(first) is 0")
+	case len(second) == 0:
+		t.Error("len(second) is 0")
+	case first[0] != first[len(first)-1]:
+		t.Errorf("first[0] is %q; want %q", first[0], first[len(first)-1])
+	case first[0] == second[0]:
+		t.Errorf("first[0] is %q", second[0])
 	}
 }
 
@@ -61,11 +70,21 @@ func TestPage(t *testing.T) {
 	key := regexp.MustCompile(`session = "(\w+)"`).FindStringSubmatch(html)[1]
 	s.until(cell, "update_display_data") // the script is not for the notebook's file
 	for _, kind := range []string{"comm_open", "comm_msg", "comm_close"} {
-		if got := s.say(kind, "old", nil); len(got) != 1 || got[0].Type != "comm_close" || got[0].str("comm_id") != "old" {
+		switch got := s.say(kind, "old", nil); {
+		case len(got) != 1:
+			t.Errorf("%s of another kernel's page: len(got) is %d; want 1", kind, len(got))
+		case got[0].Type != "comm_close":
+			t.Errorf("%s of another kernel's page: got[0].Type is %q; want %q", kind, got[0].Type, "comm_close")
+		case got[0].str("comm_id") != "old":
 			t.Errorf("%s of another kernel's page: %v", kind, got)
 		}
 	}
-	if got := s.say("comm_open", key, nil); len(got) != 1 || got[0].Type != "comm_msg" || got[0].str("comm_id") != key {
+	switch got := s.say("comm_open", key, nil); {
+	case len(got) != 1:
+		t.Errorf("a page is not welcome: len(got) is %d; want 1", len(got))
+	case got[0].Type != "comm_msg":
+		t.Errorf("a page is not welcome: got[0].Type is %q; want %q", got[0].Type, "comm_msg")
+	case got[0].str("comm_id") != key:
 		t.Errorf("a page is not welcome: %v", got)
 	}
 	s.send(s.shell, "comm_msg", "", fields{"comm_id": key, "data": fields{"address": ready}})
@@ -91,11 +110,11 @@ func TestNoPage(t *testing.T) {
 	got, err := s.run(
 		"heard := make(chan int, 10)\nid := comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\nfmt.Println(<-heard)")
 	if err != nil || !strings.HasSuffix(got, "\n0\n") {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v", got, expect.Text(err))
 	}
 	got, err = s.run(
 		"comms.Unsubscribe(id)\nid = comms.Subscribe(\"/b\", func(_ string, v int) { heard <- v })\ntime.Sleep(4 * time.Second)\nfmt.Println(len(heard))")
 	if err != nil || !strings.HasSuffix(got, "0\n") {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v", got, expect.Text(err))
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 const greeting = "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" +
@@ -180,7 +182,7 @@ func subscriber(t *testing.T, s *server) (*peer, *zmq4.Conn) {
 	wait.Go(func() { p.zmq, _ = zmq4.Open(p, null.Security(), zmq4.XPub, nil, true, nil) })
 	z, err := zmq4.Open(front, null.Security(), zmq4.Sub, nil, false, nil)
 	if wait.Wait(); err != nil || p.zmq == nil {
-		t.Fatal(err)
+		t.Fatal(expect.Text(err))
 	}
 	s.subscribe(p, [][]byte{{1}})
 	return p, z
@@ -258,9 +260,15 @@ func TestSubscribersThatDoNotRead(t *testing.T) {
 			reader.Wait()
 			s.published.mu.Lock()
 			defer s.published.mu.Unlock()
-			if n != c.n || !sorted || len(s.published.subscribers) != c.stillThere {
+			switch {
+			case n != c.n:
+				t.Errorf("%d of %d messages (in order: n is %d; want %d", n, c.n, n, c.n)
+			case !sorted:
 				t.Errorf("%d of %d messages (in order: %t), %d subscribers; want %d", n, c.n, sorted, len(s.published.subscribers),
 					c.stillThere)
+			case len(s.published.subscribers) != c.stillThere:
+				t.Errorf("%d of %d messages (in order: len(s.published.subscribers) is %d; want %d", n, c.n,
+					len(s.published.subscribers), c.stillThere)
 			}
 		})
 	}

@@ -50,12 +50,14 @@ func TestJupyter(t *testing.T) {
 	t.Parallel()
 	for mode, tests := range map[string][]string{"message": nil,
 		"signal": {"Clients.test_interrupt", "Clients.test_timeout_of_a_cell"}} {
-		cmd := exec.Command(python(t), append([]string{"-c", conformance, "-v"}, tests...)...)
-		cmd.Env = append(toyEnv(t, mode), "KERNEL=toy")
-		out, err := cmd.CombinedOutput()
-		t.Logf("interrupt by %s:\n%s", mode, out)
-		if err != nil {
-			t.Errorf("interrupt by %s: %v", mode, err)
-		}
+		t.Run(mode, func(t *testing.T) {
+			cmd := exec.Command(python(t), append([]string{"-c", conformance, "-v"}, tests...)...)
+			cmd.Env = append(toyEnv(t, mode), "KERNEL=toy")
+			out, err := cmd.CombinedOutput()
+			t.Logf("interrupt by %s:\n%s", mode, out)
+			if err != nil {
+				t.Errorf("interrupt by %s: %v", mode, err)
+			}
+		})
 	}
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
+
+	"github.com/parallelcl/parallelcl/internal/expect"
 )
 
 // text joins the texts of a stream.
@@ -54,7 +56,7 @@ func TestKernelInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m, err := c.hb.Recv(); err != nil || string(m.Bytes()) != "ping" {
-		t.Errorf("heartbeat %q, %v", m.Bytes(), err)
+		t.Errorf("heartbeat %q, %v", m.Bytes(), expect.Text(err))
 	}
 }
 
@@ -122,29 +124,31 @@ func TestRichOutput(t *testing.T) {
 
 func TestErrorAbortsQueue(t *testing.T) {
 	for _, stop := range []bool{true, false} {
-		e := newToy()
-		c, _, _ := start(t, e.open)
-		first := c.cell("wait\nfail x", fields{"stop_on_error": stop})
-		second, third := c.cell("print a"), c.cell("print b")
-		c.until(first, "execute_input")
-		c.ask("kernel_info_request", fields{}) // by then the cells have arrived
-		e.release <- ""
-		want := "ok"
-		if stop {
-			want = "aborted"
-		}
-		if got := c.reply(c.shells, first).str("status"); got != "error" {
-			t.Errorf("stop %t: %s", stop, got)
-		}
-		for _, id := range []string{second, third} {
-			if got := c.reply(c.shells, id).str("status"); got != want {
-				t.Errorf("stop %t: the next cell is %s", stop, got)
+		t.Run(fmt.Sprint(stop), func(t *testing.T) {
+			e := newToy()
+			c, _, _ := start(t, e.open)
+			first := c.cell("wait\nfail x", fields{"stop_on_error": stop})
+			second, third := c.cell("print a"), c.cell("print b")
+			c.until(first, "execute_input")
+			c.ask("kernel_info_request", fields{}) // by then the cells have arrived
+			e.release <- ""
+			want := "ok"
+			if stop {
+				want = "aborted"
 			}
-			c.outputs(id)
-		}
-		if reply, _ := c.run("print c"); reply.str("status") != "ok" {
-			t.Errorf("stop %t: a later cell: %v", stop, reply)
-		}
+			if got := c.reply(c.shells, first).str("status"); got != "error" {
+				t.Errorf("stop %t: %s", stop, got)
+			}
+			for _, id := range []string{second, third} {
+				if got := c.reply(c.shells, id).str("status"); got != want {
+					t.Errorf("stop %t: the next cell is %s", stop, got)
+				}
+				c.outputs(id)
+			}
+			if reply, _ := c.run("print c"); reply.str("status") != "ok" {
+				t.Errorf("stop %t: a later cell: %v", stop, reply)
+			}
+		})
 	}
 }
 
@@ -154,9 +158,13 @@ func TestPanicInARequest(t *testing.T) {
 	c, _, _ := start(t, newToy().open)
 	for range 2 {
 		reply, out := c.run("panic its own")
-		if reply.str("status") != "error" || !strings.Contains(reply.str("evalue"), "panic: its own") || len(out) != 2 ||
-			out[1].Type != "error" {
+		switch {
+		case reply.str("status") != "error", !strings.Contains(reply.str("evalue"), "panic: its own"):
 			t.Errorf("a cell: %v, %v", reply, out)
+		case len(out) != 2:
+			t.Errorf("a cell: len(out) is %d; want 2", len(out))
+		case out[1].Type != "error":
+			t.Errorf("a cell: out[1].Type is %q; want %q", out[1].Type, "error")
 		}
 		for _, kind := range []string{"complete_request", "inspect_request"} {
 			if m := c.ask(kind, fields{"code": "panic", "cursor_pos": 5}); m.str("status") != "error" {
@@ -177,9 +185,11 @@ func TestExpressions(t *testing.T) {
 	reply, _ := c.run("print a", fields{"user_expressions": fields{"one": "1 + 1", "two": "x"}})
 	values, _ := reply.Content["user_expressions"].(fields)
 	for _, name := range []string{"one", "two"} {
-		if v, _ := values[name].(fields); v["status"] != "error" || v["ename"] == nil || v["traceback"] == nil {
-			t.Errorf("%s is %v", name, v)
-		}
+		t.Run(name, func(t *testing.T) {
+			if v, _ := values[name].(fields); v["status"] != "error" || v["ename"] == nil || v["traceback"] == nil {
+				t.Errorf("%s is %v", name, v)
+			}
+		})
 	}
 }
 
@@ -232,9 +242,13 @@ func TestCursors(t *testing.T) {
 	} {
 		m := c.ask("complete_request", fields{"code": test.code, "cursor_pos": test.cursor})
 		matches, _ := m.Content["matches"].([]any)
-		if m.Content["cursor_start"] != test.start || m.Content["cursor_end"] != test.end || len(matches) != 1 ||
-			matches[0] != test.match {
+		switch {
+		case m.Content["cursor_start"] != test.start, m.Content["cursor_end"] != test.end:
 			t.Errorf("%q at %v: %v", test.code, test.cursor, m.Content)
+		case len(matches) != 1:
+			t.Errorf("%q at %v: len(matches) is %d; want 1", test.code, test.cursor, len(matches))
+		case matches[0] != test.match:
+			t.Errorf("%q at %v: matches[0] is %v; want %q", test.code, test.cursor, matches[0], test.match)
 		}
 	}
 	if m := c.ask("complete_request", fields{"code": "bad", "cursor_pos": 1}); m.str("status") != "error" {
@@ -336,8 +350,12 @@ func TestInput(t *testing.T) {
 	}{{"ask name?", "name?", false}, {"password ", "", true}} {
 		id := c.cell(test.code)
 		q := c.next(c.questions)
-		if q.Type != "input_request" || q.Parent != id || q.str("prompt") != test.prompt ||
-			q.Content["password"] != test.password {
+		switch {
+		case q.Type != "input_request":
+			t.Errorf("q.Type is %q; want %q", q.Type, "input_request")
+		case q.Parent != id:
+			t.Errorf("q.Parent is %q; want %q", q.Parent, id)
+		case q.str("prompt") != test.prompt, q.Content["password"] != test.password:
 			t.Errorf("question %+v", q)
 		}
 		other.send(other.stdin, "input_reply", "", fields{"value": "wrong"})
@@ -423,7 +441,7 @@ func TestShutdown(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err != nil || e.closed.Load() == 0 {
-			t.Errorf("ended with %v; closed %d times", err, e.closed.Load())
+			t.Errorf("ended with %v; closed %d times", expect.Text(err), e.closed.Load())
 		}
 	case <-time.After(patience):
 		t.Fatal("the kernel runs on")
@@ -499,13 +517,15 @@ func TestConnectionFile(t *testing.T) {
 		"not there": "", "not JSON": "{", "transport": `{"transport":"udp"}`,
 		"port taken": `{"transport":"ipc","ip":"/nowhere/at/all"}`,
 	} {
-		file := filepath.Join(t.TempDir(), "c.json")
-		if text != "" {
-			os.WriteFile(file, []byte(text), 0o600)
-		}
-		if err := serve(t.Context(), file, newToy().open); err == nil {
-			t.Errorf("%s: it serves", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "c.json")
+			if text != "" {
+				os.WriteFile(file, []byte(text), 0o600)
+			}
+			if err := serve(t.Context(), file, newToy().open); err == nil {
+				t.Error("it serves")
+			}
+		})
 	}
 }
 
