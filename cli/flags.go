@@ -14,14 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// The types of flags that name a file or folder. A path cannot be -, which users know as the
-// standard input or output, and of which commands would make a file. Flags of the type stdout are
+// The types of flags that name a file or folder. A path cannot be -: users know it as the standard
+// input or output, and commands would make a file with that name. Flags of the type stdout are
 // files to write, and for them - is the standard output.
 var (
-	pathType = kong.NamedMapper("path",
-		pathMapper(
-			errors.New("a single - is not the standard input or output here: name a file or folder (./- if it is to be called "+
-				"that)")))
+	pathType = kong.NamedMapper("path", pathMapper(errors.New("a single - is not the standard input or output here: "+
+		"name a file or folder (./- if it is to be called that)")))
 	stdoutType = kong.NamedMapper("stdout", pathMapper(nil))
 )
 
@@ -89,8 +87,8 @@ func once(name string, list reflect.Value) error {
 	return nil
 }
 
-// checkEnding returns an error if the name of a file that a flag names does not say what will be in
-// it, which those who open it would believe.
+// checkEnding returns an error if the ending of a file that a flag names does not fit what will be
+// in it: programs that open the file would believe the ending.
 func checkEnding(flag, path string, endings ...string) error {
 	if path == "" || slices.Contains(endings, filepath.Ext(path)) {
 		return nil

@@ -99,7 +99,7 @@ func (f *folder) split(t *pictureTree) error {
 		}
 		lots := map[string]string{}
 		for _, p := range own {
-			lots[p.name] = f.lot(class, p.name)
+			lots[p.name] = f.splitHash(class, p.name)
 		}
 		drawn := slices.SortedFunc(maps.Keys(lots), func(a, b string) int {
 			return cmp.Or(strings.Compare(lots[a], lots[b]), strings.Compare(a, b))
@@ -118,8 +118,8 @@ func (f *folder) split(t *pictureTree) error {
 	return nil
 }
 
-// lot is what decides whether an image is one of the test images.
-func (f *folder) lot(class, name string) string {
+// splitHash decides whether an image is one of the test images.
+func (f *folder) splitHash(class, name string) string {
 	h := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, f.Seed), class+"/"+name...))
 	return string(h[:])
 }

@@ -159,10 +159,9 @@ func (s official) open(ctx context.Context, d *Dataset) (*samples, error) {
 				hint = fmt.Sprintf("; the test files are there: %s makes train and test out of them", part.Name)
 			}
 		}
-		return nil,
-			fmt.Errorf("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run --data-dir, "+
-				"pcl data --dir) to the folder that has them%s: %w",
-				s.dir, strings.Join(missing, ", "), s.Name, envDir, hint, fs.ErrNotExist)
+		return nil, fmt.Errorf("files are missing: looked in %s for %s; run `pcl data fetch %s`, or set %s (or pcl run "+
+			"--data-dir, pcl data --dir) to the folder that has them%s: %w", s.dir, strings.Join(missing, ", "), s.Name,
+			envDir, hint, fs.ErrNotExist)
 	}
 	if err := s.format.open(ctx, d, s.dir); err != nil {
 		return nil, err

@@ -71,9 +71,8 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	}
 	if e.Rule < GMC || e.Rule > LogGMC || !(e.Tau >= 0) || e.AutoTau && e.Rule != GMC || !(e.Momentum < 1) ||
 		math.IsInf(e.Momentum, -1) {
-		panic(
-			fmt.Sprintf("emgd: Rule %d, Tau %v, AutoTau %t, Momentum %v; want GMC, GS or LogGMC, a number ≥ 0, AutoTau with "+
-				"GMC alone, and a number below 1", e.Rule, e.Tau, e.AutoTau, e.Momentum))
+		panic(fmt.Sprintf("emgd: Rule %d, Tau %v, AutoTau %t, Momentum %v; want GMC, GS or LogGMC, a number ≥ 0, "+
+			"AutoTau with GMC alone, and a number below 1", e.Rule, e.Tau, e.AutoTau, e.Momentum))
 	}
 	e.z = fp.Grow(e.z, k)
 	z := e.z

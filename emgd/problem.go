@@ -166,7 +166,7 @@ func (p *Problem) exact() *Problem {
 			rows[i] = append(rows[i], math.Ldexp(x, -exp[i]))
 		}
 		for j, other := range rows[:i+1] {
-			v := twofold{}
+			v := doubleDouble{}
 			for at, x := range rows[i] {
 				v = v.addProduct(x, other[at])
 			}

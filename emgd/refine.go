@@ -19,7 +19,7 @@ func (w *activeSet) refine() {
 			break
 		}
 	}
-	norm2 := twofold{}
+	norm2 := doubleDouble{}
 	for i := range w.g {
 		g := w.gain(i)
 		w.g[i] = g.hi
@@ -65,8 +65,8 @@ func (w *activeSet) improve() bool {
 }
 
 // gain returns (Cν+q)_i.
-func (w *activeSet) gain(i int) twofold {
-	sum := twofold{}
+func (w *activeSet) gain(i int) doubleDouble {
+	sum := doubleDouble{}
 	if w.shifted {
 		for j, f := range w.least {
 			sum = sum.addProduct(w.c[i*w.n+j], f)
@@ -100,7 +100,7 @@ func (f *face) correct(w *activeSet) {
 		w.x[k] = v * f.inv[k]
 	}
 	f.backward(w.x)
-	sum, change := twofold{-w.tau, 0}, 0.0
+	sum, change := doubleDouble{-w.tau, 0}, 0.0
 	for k, i := range w.support {
 		sum = sum.addProduct(w.s[i], w.nu[i])
 		if k > 0 {
@@ -110,16 +110,16 @@ func (f *face) correct(w *activeSet) {
 	w.x[0] = -change - sum.hi/w.s[e]
 }
 
-// twofold is an unevaluated sum hi + lo with |lo| at most half an ulp of hi.
-type twofold struct{ hi, lo float64 }
+// doubleDouble is an unevaluated sum hi + lo with |lo| at most half an ulp of hi.
+type doubleDouble struct{ hi, lo float64 }
 
 // addProduct adds x·y.
-func (a twofold) addProduct(x, y float64) twofold {
+func (a doubleDouble) addProduct(x, y float64) doubleDouble {
 	p := x * y
 	err := math.FMA(x, y, -p)
 	s := a.hi + p
 	b := s - a.hi
 	err += (a.hi - (s - b)) + (p - b) + a.lo
 	t := s + err
-	return twofold{t, err - (t - s)}
+	return doubleDouble{t, err - (t - s)}
 }

@@ -15,35 +15,35 @@ import (
 // attached is a task that has been attached and has not ended.
 type attached struct {
 	Task
-	id        int
-	reservoir *memory.Reservoir
-	current   *device.Batch // the batch that the next step trains on, if ready is set
-	spare     *device.Batch // the batch after that one, if fetched is set
-	varied    *device.Batch // a copy of current that augmentation changes; nil as long as it was not needed
-	ready     bool
-	fetched   bool
-	over      bool   // the stream has no more batches
-	leftOut   bool   // the task's batch does not count in the step being made
-	bad       []int  // the places of samples that do not count in it, in order
-	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
-	silence   func() // stops the stream from notifying; nil if it does not
-	err       error  // why the stream failed after the current batch, until a step returns it
-	paused    atomic.Bool
-	samples   *atomic.Int64           // how many the task's streams have delivered
-	admit     func(x []float32) error // what a method demands of each sample; nil if it takes all
-	features  Features                // of the stream's samples; nil if the model takes these
+	id          int
+	reservoir   *memory.Reservoir
+	current     *device.Batch // the batch that the next step trains on, if ready is set
+	spare       *device.Batch // the batch after that one, if fetched is set
+	varied      *device.Batch // a copy of current that augmentation changes; nil as long as it was not needed
+	ready       bool
+	fetched     bool
+	exhausted   bool   // the stream has no more batches
+	leftOut     bool   // the task's batch does not count in the step being made
+	bad         []int  // the places of samples that do not count in it, in order
+	absent      bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
+	unsubscribe func() // stops the stream from notifying; nil if it does not
+	err         error  // why the stream failed after the current batch, until a step returns it
+	paused      atomic.Bool
+	samples     *atomic.Int64           // how many the task's streams have delivered
+	admit       func(x []float32) error // what a method demands of each sample; nil if it takes all
+	features    Features                // of the stream's samples; nil if the model takes these
 }
 
 // free releases the task's batches, and undoes listen. A stream that panics there is not heard of
 // any more.
 func (t *attached) free() {
-	if t.silence != nil {
-		_ = guarded("the stream", func() error { t.silence(); return nil })
+	if t.unsubscribe != nil {
+		_ = guarded("the stream", func() error { t.unsubscribe(); return nil })
 	}
 	t.current.Free()
 	t.spare.Free()
 	t.varied.Free()
-	t.current, t.spare, t.varied, t.silence, t.ready, t.fetched = nil, nil, nil, nil, false, false
+	t.current, t.spare, t.varied, t.unsubscribe, t.ready, t.fetched = nil, nil, nil, nil, false, false
 }
 
 // makeBatches gives a task room for the batch that it trains on and the next one.
@@ -78,7 +78,7 @@ func (t *attached) open(on *device.Set, collected *memory.Reservoir, notify func
 func (t *attached) listen(notify func()) (err error) {
 	defer recovered(&err, "the stream panicked")
 	if s, ok := t.Stream.(data.Notifier); ok {
-		t.silence = s.Notify(notify)
+		t.unsubscribe = s.Notify(notify)
 	}
 	return nil
 }
@@ -90,16 +90,16 @@ func (t *attached) failed(err error) error { return &StreamError{t.id, t.Name, e
 // io.EOF together with its last batch is not asked again.
 func (t *attached) fetch(b *device.Batch) error {
 	b.Empty()
-	if t.over {
+	if t.exhausted {
 		return io.EOF
 	}
 	given := data.Batch{X: b.X, Class: b.Class}
 	err := fillWith(t.features, &given, func(b *data.Batch) error {
 		return guarded("the stream", func() error { return t.Stream.Next(b) })
 	})
-	t.over = err == io.EOF
+	t.exhausted = err == io.EOF
 	switch notReady := errors.Is(err, data.ErrNotReady); {
-	case t.over && given.N == 0:
+	case t.exhausted && given.N == 0:
 		return io.EOF
 	case notReady && given.N == 0:
 		return data.ErrNotReady
@@ -107,7 +107,7 @@ func (t *attached) fetch(b *device.Batch) error {
 		return fmt.Errorf(
 			"the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady",
 			given.N)
-	case err != nil && !t.over:
+	case err != nil && !t.exhausted:
 		return err
 	}
 	if err = t.take(b, &given); err != nil {

@@ -273,7 +273,7 @@ func (t *attached) snapshot(s *taskState, arrays map[string][]float32) (err erro
 	if h, ok := stream.(holder); ok {
 		s.Waiting = h.Saved()
 	}
-	s.Over = t.over
+	s.Over = t.exhausted
 	s.Reservoir, arrays[taskArray("reservoir", t.id)] = t.reservoir.State()
 	if t.ready {
 		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)

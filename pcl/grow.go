@@ -13,7 +13,7 @@ import (
 func (l *Learner) growFor(h head) error {
 	has := l.options.Model.Outputs()
 	if !l.options.Grow || h.hi <= has {
-		return suffice(has, h.hi)
+		return checkOutputs(has, h.hi)
 	}
 	m, err := l.options.Model.(model.Resizer).WithOutputs(max(h.hi, 2*has))
 	if err != nil {

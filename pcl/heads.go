@@ -97,8 +97,8 @@ func (r *registry) among(task int) []int {
 	return classes
 }
 
-// suffice returns an error if the tasks need more outputs than the model has.
-func suffice(has, needed int) error {
+// checkOutputs returns an error if the tasks need more outputs than the model has.
+func checkOutputs(has, needed int) error {
 	if needed > has {
 		return fmt.Errorf(
 			"the tasks need %d outputs, the model has %d: build a model with more, or let it grow (Options.Grow)",

@@ -57,7 +57,7 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // restore restores what snapshot returned. attach returns the task with the given id, with its
 // stream at any position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
-	s, m, err := l.understand(f)
+	s, m, err := l.decode(f)
 	if err != nil {
 		return err
 	}
@@ -88,9 +88,9 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	return l.turns.attempt("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
 }
 
-// understand decodes a saved state and checks that it belongs to a learner like this one, whose
+// decode decodes a saved state and checks that it belongs to a learner like this one, whose
 // model then is m. It changes nothing.
-func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
+func (l *Learner) decode(f State) (s learnerState, m model.Model, err error) {
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
 		return learnerState{}, nil, fmt.Errorf("state: %w", err)
 	}
@@ -188,7 +188,7 @@ func (l *Learner) takeUp(
 			return err
 		}
 	}
-	if err := suffice(l.options.Model.Outputs(), l.tasks.registry.used); err != nil {
+	if err := checkOutputs(l.options.Model.Outputs(), l.tasks.registry.used); err != nil {
 		return err
 	}
 	l.tasks.registry.skip(min(s.Last, maxID))
@@ -244,7 +244,7 @@ func (r restoration) task(id int, s taskState) (err error) {
 		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", last, maxID)
 	}
 	registry.skip(id - 1)
-	t := &attached{id: id, over: s.Over, samples: new(atomic.Int64), admit: r.admit, features: r.network.options.Features}
+	t := &attached{id: id, exhausted: s.Over, samples: new(atomic.Int64), admit: r.admit, features: r.network.options.Features}
 	if r.attach != nil {
 		if t.Task, err = r.attach(id); err != nil {
 			return err

@@ -79,7 +79,7 @@ func (l *Learner) setTrained(t *Network) error {
 }
 
 // fits returns an error if the network's tasks are not those of the learner, or its outputs were
-// trained for another loss. Of a network without a model's key the loss is not known.
+// trained for another loss. The loss of a network without a model's key is not known.
 func (l *Learner) fits(t *Network) error {
 	if len(t.Tasks) == 0 {
 		return nil

@@ -205,7 +205,7 @@ func (s *step) awaitStreams() error {
 			t.err = nil
 			return t.failed(err)
 		}
-		if t.ready || t.over {
+		if t.ready || t.exhausted {
 			continue
 		}
 		switch err := t.fetch(t.current); err {
@@ -291,7 +291,7 @@ func (s *step) advance() error {
 		if t.fetched {
 			t.current, t.spare, t.fetched = t.spare, t.current, false
 		}
-		if t.ready || !t.over || t.err != nil { // the error of its last batch is returned first
+		if t.ready || !t.exhausted || t.err != nil { // the error of its last batch is returned first
 			continue
 		}
 		if err := retire(s.context(), t, true); err != nil {

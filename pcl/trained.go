@@ -103,7 +103,7 @@ func (t *Network) arrived(outputs int) (registry, error) {
 		task := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
 		r.add(task, head, new(atomic.Int64))
 	}
-	if err := suffice(outputs, r.used); err != nil {
+	if err := checkOutputs(outputs, r.used); err != nil {
 		return registry{}, err
 	}
 	return r, nil

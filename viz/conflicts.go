@@ -26,48 +26,12 @@ func Conflicts(records []results.Record) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, columns := s.names(), s.names()
-	if len(names) > 7 { // too many to stand beside each other in full
-		for i := range columns {
-			columns[i] = strings.TrimPrefix(columns[i], "task ")
-		}
-	}
-	// the places of streams that have a pair with one before them, and with one after: each pair
-	// once
-	var below, across []int
-	for i, a := range s.ids {
-		for j, b := range s.ids[:i] {
-			if pairs[[2]int{a, b}].steps > 0 {
-				below, across = append(below, i), append(across, j)
-			}
-		}
-	}
-	slices.Sort(across)
-	below, across = slices.Compact(below), slices.Compact(across)
-	triangle := func(title string, color func(float64) Color, text func(float64) string, value func(pair) float64) *Plot {
-		m := &Matrix{Color: color, Text: text}
-		for _, j := range across {
-			m.Columns = append(m.Columns, columns[j])
-		}
-		for _, i := range below {
-			var row []float64
-			for _, j := range across {
-				if row = append(row, math.NaN()); j < i {
-					row[len(row)-1] = value(pairs[[2]int{s.ids[i], s.ids[j]}])
-				}
-			}
-			m.Rows, m.Cells = append(m.Rows, names[i]), append(m.Cells, row)
-		}
-		p := NewBarePlot(title, "", "")
-		p.AddMatrix(m)
-		return p
-	}
-	row := []*Plot{triangle("cosine of the gradients", Diverging, signed, pair.mean)}
+	t := s.triangle(pairs)
+	row := []*Plot{t.plot("cosine of the gradients", Diverging, signed, pair.mean)}
 	if len(records) > 1 {
 		row[0].Title.Text += ", mean over steps"
-		row = append(row, triangle("steps in conflict, %", func(v float64) Color {
-			return Diverging(1 - 2*v)
-		}, percent, pair.share))
+		color := func(v float64) Color { return Diverging(1 - 2*v) }
+		row = append(row, t.plot("steps in conflict, %", color, percent, pair.share))
 	}
 	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
 	for i, a := range s.ids {
@@ -78,12 +42,58 @@ func Conflicts(records []results.Record) (*Figure, error) {
 		}
 	}
 	return NewFigure(Figure{Name: "conflicts", Data: data, Height: 300, Width: DefaultWidth / 2 * vg.Length(len(row)),
-		Alt: fmt.Sprintf("Cosines of the gradients of %s.", plural.Of(len(names), "stream")),
+		Alt: fmt.Sprintf("Cosines of the gradients of %s.", plural.Of(len(s.ids), "stream")),
 		Key: []KeyEntry{
 			Swatch("conflict (−1; all steps)", Diverging(-1)),
 			Swatch("at right angles (0; half of the steps)", Diverging(0)),
 			Swatch("agreement (+1; no step)", Diverging(1)),
 		}}, row)
+}
+
+// triangle is a matrix with each pair of streams once.
+type triangle struct {
+	*streams
+	pairs         map[[2]int]pair
+	below, across []int // the places of streams that have a pair with an earlier one, and with a later one
+}
+
+func (s *streams) triangle(pairs map[[2]int]pair) *triangle {
+	t := &triangle{streams: s, pairs: pairs}
+	for i, a := range s.ids {
+		for j, b := range s.ids[:i] {
+			if pairs[[2]int{a, b}].steps > 0 {
+				t.below, t.across = append(t.below, i), append(t.across, j)
+			}
+		}
+	}
+	slices.Sort(t.across)
+	t.below, t.across = slices.Compact(t.below), slices.Compact(t.across)
+	return t
+}
+
+// plot draws a value of each pair.
+func (t *triangle) plot(title string, color func(float64) Color, text func(float64) string,
+	value func(pair) float64) *Plot {
+	m, names := &Matrix{Color: color, Text: text}, t.names()
+	for _, j := range t.across {
+		name := names[j]
+		if len(names) > 7 { // too many to stand beside each other in full
+			name = strings.TrimPrefix(name, "task ")
+		}
+		m.Columns = append(m.Columns, name)
+	}
+	for _, i := range t.below {
+		var row []float64
+		for _, j := range t.across {
+			if row = append(row, math.NaN()); j < i {
+				row[len(row)-1] = value(t.pairs[[2]int{t.ids[i], t.ids[j]}])
+			}
+		}
+		m.Rows, m.Cells = append(m.Rows, names[i]), append(m.Cells, row)
+	}
+	p := NewBarePlot(title, "", "")
+	p.AddMatrix(m)
+	return p
 }
 
 func signed(v float64) string { return strings.Replace(fmt.Sprintf("%+.2f", v), "-", "−", 1) }
@@ -106,9 +116,8 @@ func (s *streams) cosines() (map[[2]int]pair, error) {
 	for _, r := range s.records {
 		k := len(r.IDs)
 		if len(r.Gram) == 0 && k > 0 {
-			return nil,
-				fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD "+
-					"method", r.Step)
+			return nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for "+
+				"example an EMGD method", r.Step)
 		}
 		for a, id := range r.IDs {
 			for b, other := range r.IDs {

@@ -64,9 +64,8 @@ func ratioAxes(p *Plot) {
 func logRatio(gram []float64, sigma ...float64) float64 {
 	p, err := emgd.NewProblem(gram)
 	if err != nil || len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) {
-		panic(
-			fmt.Sprintf("viz: a pair has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two "+
-				"gradients that are not 0", gram))
+		panic(fmt.Sprintf("viz: a pair has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) "+
+			"of two gradients that are not 0", gram))
 	}
 	c, err := new(emgd.Solver).Solve(p, sigma)
 	if err != nil {

@@ -67,9 +67,8 @@ func descentsOf(traces []*toy.Trace) *descents {
 	d, methods := &descents{arrival: traces[0].Settings.Arrival}, []string{}
 	for _, t := range traces {
 		if at := t.Settings.Arrival; at != d.arrival || at >= len(t.Steps) {
-			panic(
-				fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last",
-					t.Method, at, len(t.Steps)))
+			panic(fmt.Sprintf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the "+
+				"last", t.Method, at, len(t.Steps)))
 		}
 		var points []toy.Point
 		for _, s := range t.Steps {

@@ -39,10 +39,8 @@ func (c Config) withDefaults() Config {
 	const most = 100000
 	if min(c.TrainPerClass, c.TestPerClass) < 0 || max(c.TrainPerClass, c.TestPerClass) > most ||
 		!(c.Difficulty > 0 && c.Difficulty <= 3) {
-		panic(
-			fmt.Sprintf("glyphs: %d training and %d test images per class of difficulty %v; want 1 to %d, and more than 0 and "+
-				"at most 3",
-				c.TrainPerClass, c.TestPerClass, c.Difficulty, most))
+		panic(fmt.Sprintf("glyphs: %d training and %d test images per class of difficulty %v; want 1 to %d, and more "+
+			"than 0 and at most 3", c.TrainPerClass, c.TestPerClass, c.Difficulty, most))
 	}
 	return c
 }

@@ -267,9 +267,8 @@ func published(ctx context.Context) (string, error) {
 	version, _ := origin.Version()
 	dir, err := build.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", modulePath+"@"+version)
 	if err != nil {
-		return "",
-			fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one with --module "+
-				"(%w)", modulePath, err)
+		return "", fmt.Errorf("the source that this pcl was built from is gone: call it in a clone of %s, or name one "+
+			"with --module (%w)", modulePath, err)
 	}
 	var m struct{ Dir string }
 	err = json.Unmarshal(dir, &m)

@@ -45,9 +45,10 @@ func hasNVIDIA() bool {
 	return err == nil || installer.HasNvidiaGPU()
 }
 
-// cudaFile is the CUDA plugin: in this order, that which the environment names, ours, that of an
-// installed JAX, or a new installation. A file that the environment names is returned without a
-// check: if it does not exist, the error of opening it is the one that the user should read.
+// cudaFile returns the CUDA plugin: in this order, the one that the environment names, ours, the
+// one of an installed JAX, or a new installation. A file that the environment names is returned
+// without a check: if it does not exist, the error of opening it is the one that the user should
+// read.
 func (m machine) cudaFile(ctx context.Context, o Options) (string, error) {
 	if thisPlatform != cudaPlatform {
 		return "", errNoCUDAHere

@@ -49,10 +49,8 @@ const maxWaiting = 1 << 31
 // classes. It holds at most capacity samples that wait to be trained on.
 func NewPushStream(inputs, capacity int, classes []int) (*PushStream, error) {
 	if inputs < 1 || capacity < 1 || len(classes) == 0 || capacity > maxWaiting/inputs {
-		return nil,
-			fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of each, and at "+
-				"most %d values",
-				capacity, inputs, len(classes), maxWaiting)
+		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; want at least one of "+
+			"each, and at most %d values", capacity, inputs, len(classes), maxWaiting)
 	}
 	p := &PushStream{inputs: inputs, capacity: capacity, classes: map[int]bool{}}
 	for _, c := range classes {

@@ -106,9 +106,8 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 	case d.Vector > 0:
 		return nil, fmt.Errorf("pcl: %s has vectors, and features are those of pictures: leave out features", d.Name)
 	case d.Train.Values != nil:
-		return nil,
-			fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of bytes: save them "+
-				"as uint8", d.Name)
+		return nil, fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of "+
+			"bytes: save them as uint8", d.Name)
 	}
 	out := *d
 	out.Height, out.Width, out.Channels, out.Vector = 0, 0, 0, features.Width

@@ -385,19 +385,19 @@ func TestDiverged(t *testing.T) {
 
 // TestTrouble counts what is left out, step by step.
 func TestTrouble(t *testing.T) {
-	var s trouble
+	var s divergence
 	for _, c := range []struct {
 		report pcl.StepReport
-		want   trouble
+		want   divergence
 		stuck  int
 	}{
-		{pcl.StepReport{Step: 0, IDs: []int{1}}, trouble{}, -1},
-		{pcl.StepReport{Step: 1, IDs: []int{0}, Skipped: []int{1}}, trouble{Skipped: 1}, -1},
-		{pcl.StepReport{Step: 2, IDs: []int{0, 1}, Rejected: true}, trouble{Skipped: 3, Rejected: 1}, 2},
-		{pcl.StepReport{Step: 3, Skipped: []int{0, 1}}, trouble{Skipped: 5, Rejected: 1}, 2},
-		{pcl.StepReport{Step: 4, IDs: []int{1}}, trouble{Skipped: 5, Rejected: 1}, -1},
-		{pcl.StepReport{Step: 5}, trouble{Skipped: 5, Rejected: 1}, -1}, // a method that sits steps out
-		{pcl.StepReport{Step: 6, Skipped: []int{1}}, trouble{Skipped: 6, Rejected: 1}, 6},
+		{pcl.StepReport{Step: 0, IDs: []int{1}}, divergence{}, -1},
+		{pcl.StepReport{Step: 1, IDs: []int{0}, Skipped: []int{1}}, divergence{Skipped: 1}, -1},
+		{pcl.StepReport{Step: 2, IDs: []int{0, 1}, Rejected: true}, divergence{Skipped: 3, Rejected: 1}, 2},
+		{pcl.StepReport{Step: 3, Skipped: []int{0, 1}}, divergence{Skipped: 5, Rejected: 1}, 2},
+		{pcl.StepReport{Step: 4, IDs: []int{1}}, divergence{Skipped: 5, Rejected: 1}, -1},
+		{pcl.StepReport{Step: 5}, divergence{Skipped: 5, Rejected: 1}, -1}, // a method that sits steps out
+		{pcl.StepReport{Step: 6, Skipped: []int{1}}, divergence{Skipped: 6, Rejected: 1}, 6},
 	} {
 		s.observe(&c.report)
 		at := s.divergedAt(9, nil)

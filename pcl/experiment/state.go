@@ -15,7 +15,7 @@ type runState struct {
 	Tasks []results.Task  `json:"tasks"`
 	Curve []results.Point `json:"curve"`
 	PerK  []results.KStat `json:"per_k"`
-	trouble
+	divergence
 	Records  int64            `json:"records"` // length of the record file
 	Measured results.Measured `json:"measured"`
 	Steady   steadySteps      `json:"steady"`
@@ -23,7 +23,7 @@ type runState struct {
 
 // observe adds a step's report.
 func (s *runState) observe(step *pcl.StepReport) {
-	s.trouble.observe(step)
+	s.divergence.observe(step)
 	for i, id := range step.IDs {
 		if id <= method.MemoryID {
 			continue
@@ -59,8 +59,9 @@ func (s *runState) countStreams(step *pcl.StepReport) {
 	stat.NormD.Add(step.NormD)
 }
 
-// trouble counts what was not finite in the steps of a run, and notes whether the run still learns.
-type trouble struct {
+// divergence counts the rows and samples of a run that were not finite, and notes whether the run
+// still learns.
+type divergence struct {
 	Skipped  int `json:"skipped"`            // how many rows were left out
 	Samples  int `json:"samples,omitempty"`  // how many samples were left out of rows that took part
 	Rejected int `json:"rejected,omitempty"` // how many steps were rejected
@@ -70,7 +71,7 @@ type trouble struct {
 }
 
 // observe takes in a step's report.
-func (t *trouble) observe(s *pcl.StepReport) {
+func (t *divergence) observe(s *pcl.StepReport) {
 	t.Skipped += len(s.Skipped)
 	for _, n := range s.LeftOut {
 		t.Samples += n
@@ -91,7 +92,7 @@ func (t *trouble) observe(s *pcl.StepReport) {
 // divergedAt returns the step from which on the run learnt nothing any more, or nil if it learnt
 // until its end. If the final parameters theta are not finite and no earlier step was noticed, it
 // is the last step, since a later step would have noticed them.
-func (t *trouble) divergedAt(steps int, theta []float32) *int {
+func (t *divergence) divergedAt(steps int, theta []float32) *int {
 	if t.Stuck == nil && slices.ContainsFunc(theta, func(x float32) bool {
 		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
 	}) {

@@ -17,8 +17,7 @@ type Kept struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// cacheDir is the folder of the cache in which dir, if it isn't empty, takes the place of the
-// default.
+// cacheDir returns dir or, if it is empty, the default folder of the cache.
 func cacheDir(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
@@ -30,7 +29,7 @@ func cacheDir(dir string) (string, error) {
 	return filepath.Join(dir, "features"), nil
 }
 
-// List returns what the cache in a folder holds, which is that of the user if dir is empty.
+// List lists the contents of the cache in the folder dir, or of the user's cache if dir is empty.
 func List(dir string) ([]Kept, error) {
 	dir, err := cacheDir(dir)
 	if err != nil {

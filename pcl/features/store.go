@@ -22,8 +22,8 @@ import (
 
 // A store is a folder with the codes of pictures, for one backbone and size. Its files are written
 // once, under a name that follows from what is in them, so that any number of processes may read
-// and add to it. A file is a list of entries; one that is damaged, or cut off, costs the entries
-// that are, and their pictures are made again.
+// and add to it. A file is a list of entries. Damaged or missing entries of a file cost only
+// themselves: their features are computed again.
 type store struct{ dir string }
 
 // key is the SHA-256 of a picture's size and pixels.

@@ -85,9 +85,8 @@ func paperName(t table) string {
 // repeat returns a row and its configuration for every label set, timeline and seed.
 func (g *Grid) repeat(row rows.Row, c experiment.Checked) (all []*rows.Row, configs []experiment.Checked, err error) {
 	if c.Config().Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
-		return nil, nil,
-			fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method,
-				len(g.LabelSets), len(g.Timelines))
+		return nil, nil, fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d "+
+			"and %d", row.Method, len(g.LabelSets), len(g.Timelines))
 	}
 	for _, labelset := range g.LabelSets {
 		for _, timeline := range g.Timelines {

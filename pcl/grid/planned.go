@@ -54,8 +54,8 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 	}
 	if file == "" {
 		if of, _ := cutSize(plain); of == "" {
-			return nil,
-				fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
+			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid "+
+				"FILE.toml)", name)
 		}
 		return Load(name, "", values)
 	}

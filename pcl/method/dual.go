@@ -27,9 +27,9 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// solved solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration
+// solveGram solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration
 // bound with weights that are not even accurate to the sixth digit.
-func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certificate, error) {
+func solveGram(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certificate, error) {
 	cert, err := solver.Solve(p, sigma)
 	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
 		err = errUnsolved
@@ -37,13 +37,13 @@ func solved(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certif
 	return cert, err
 }
 
-// lambdas are the weights that solved finds for a Gram matrix; they belong to the solver.
+// lambdas are the weights that solveGram finds for a Gram matrix; they belong to the solver.
 func lambdas(solver *emgd.Solver, gram, sigma []float64) ([]float64, error) {
 	p, err := emgd.NewProblem(gram)
 	if err != nil {
 		return nil, err
 	}
-	cert, err := solved(solver, p, sigma)
+	cert, err := solveGram(solver, p, sigma)
 	if err != nil {
 		return nil, err
 	}

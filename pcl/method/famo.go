@@ -55,7 +55,7 @@ func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.enter(m, w); err != nil {
 		return Outcome{}, err
 	}
-	m.welcome(s)
+	m.addStreams(s)
 	for i, id := range s.IDs {
 		w[i] = m.memo[id].Xi
 	}
@@ -75,8 +75,8 @@ func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
 	return Outcome{}, nil
 }
 
-// welcome gives new streams their ξ and keeps the smallest losses.
-func (m *FAMO) welcome(s *Step) {
+// addStreams gives new streams their ξ and keeps the smallest losses.
+func (m *FAMO) addStreams(s *Step) {
 	mean, known := 0.0, 0.0
 	for _, id := range s.IDs {
 		if t, ok := m.memo[id]; ok {

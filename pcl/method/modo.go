@@ -57,9 +57,8 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 			}
 			next[i] = lambda[i] - *m.Gamma*slope
 			if next[i]-next[i] != 0 {
-				return nil,
-					fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down",
-						ids[i])
+				return nil, fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the "+
+					"gradients down", ids[i])
 			}
 		}
 		toSimplex(next)

@@ -142,7 +142,7 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, err := solved(&m.solver, p, sigma)
+	cert, err := solveGram(&m.solver, p, sigma)
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,8 @@ func TestSAMGSRemembers(t *testing.T) {
 	}
 }
 
-// TestGCondArbitrates: who kept its direction wins, or by strength who is longer than usual; nobody
-// wins for ever.
+// TestGCondArbitrates: of two gradients in conflict, the one that kept its direction wins or, by
+// strength, the one that is longer than usual; none wins for ever.
 func TestGCondArbitrates(t *testing.T) {
 	turned := [][]float64{{-2, .1}, {1, 0}} // of (0, 1) and (1, 0)
 	for stability, want := range map[float64][]float64{.8: {1, 3}, 0: {1 + 2/4.01, 1}} {

@@ -38,7 +38,7 @@ func (m *UPGrad) mean(r *rows) ([]float64, error) {
 	v, sigma := make([]float64, r.k()), make([]float64, r.k())
 	for i := range sigma {
 		sigma[i] = 1
-		cert, err := solved(&m.solver, p, sigma)
+		cert, err := solveGram(&m.solver, p, sigma)
 		if err != nil {
 			return nil, err
 		}

@@ -17,8 +17,8 @@ func track(s *Step, of func(id int) vector) ([]vector, error) {
 	n, list := len(s.Rows[0]), make([]vector, s.k())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			return nil,
-				fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
+			return nil, fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; "+
+				"rescale it", id)
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:

@@ -40,9 +40,8 @@ type scopedNet struct {
 func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scope, x *graph.Node) *graph.Node) (Model,
 	error) {
 	if name == "" || inputs < 1 || outputs < 1 || backbone == nil {
-		return nil,
-			fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name,
-				inputs, outputs)
+		return nil, fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and "+
+			"positive sizes", name, inputs, outputs)
 	}
 	m := &scopedNet{plan: plan{inputs: inputs, outputs: outputs}, name: name, backbone: backbone}
 	variables, features, err := m.trace(0)
@@ -162,9 +161,8 @@ func (m *scopedNet) check(store *gomlx.Store) {
 		known := slices.Contains(m.params, v.Path()) || slices.Contains(m.stats, v.Path()) ||
 			slices.ContainsFunc(m.frozen, func(f variable) bool { return f.path == v.Path() })
 		if !known {
-			panic(
-				fmt.Errorf("model: network %s: the backbone made variable %s, which it had not made when it was first called: it "+
-					"must build the same layers each time", m.name, v.Path()))
+			panic(fmt.Errorf("model: network %s: the backbone made variable %s, which it had not made when it was first "+
+				"called: it must build the same layers each time", m.name, v.Path()))
 		}
 	}
 }

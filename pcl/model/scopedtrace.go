@@ -60,9 +60,8 @@ func (m *scopedNet) trace(seed int64) (found []variable, features int, err error
 		changed[v.Path()] = v.ChangedInGraph(g)
 	}
 	if changed["/"+gomlx.RNGStateVariableName] {
-		return nil, 0,
-			fmt.Errorf("its backbone draws random numbers, as dropout does: that cannot be used, since a step could not be " +
-				"repeated")
+		return nil, 0, fmt.Errorf("its backbone draws random numbers, as dropout does: that cannot be used, since a step " +
+			"could not be repeated")
 	}
 	if err := store.InitializeVariables(backend, nil); err != nil {
 		return nil, 0, err

@@ -44,7 +44,7 @@ func (e *EWC) Join(r *Rehearsal) error {
 type ewc struct {
 	lambda, decay  float64
 	samples, group int
-	spring
+	quadraticPenalty
 }
 
 // Samples is the number of samples of a class that are needed.

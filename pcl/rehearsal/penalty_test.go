@@ -156,7 +156,7 @@ func TestSIByHand(t *testing.T) {
 
 // TestPenaltyGradient compares it with finite differences of the penalty.
 func TestPenaltyGradient(t *testing.T) {
-	s := spring{Stiffness: []float64{0, .3, 20}, Anchor: []float32{1, -2, 0.5}}
+	s := quadraticPenalty{Stiffness: []float64{0, .3, 20}, Anchor: []float32{1, -2, 0.5}}
 	theta := []float32{0, -1, .75}
 	_, g, err := s.pull(penaltyContext{theta: theta}, 4)
 	if err != nil {
@@ -232,12 +232,12 @@ func TestPenaltyState(t *testing.T) {
 // anew.
 func TestReplacedParameters(t *testing.T) {
 	to := penaltyContext{theta: []float32{8, 9}}
-	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
-	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
+	e := &ewc{quadraticPenalty: quadraticPenalty{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
+	s := &si{quadraticPenalty: quadraticPenalty{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
 		must.Do(t, p.AfterReplace(to))
 	}
-	for _, x := range []spring{e.spring, s.spring} {
+	for _, x := range []quadraticPenalty{e.quadraticPenalty, s.quadraticPenalty} {
 		if !slices.Equal(x.Anchor, to.theta) || !near(x.Stiffness, 1, 2) {
 			t.Errorf("anchors %v, held as firmly as %v", x.Anchor, x.Stiffness)
 		}

@@ -39,7 +39,7 @@ func (s *SI) Join(r *Rehearsal) error {
 
 type si struct {
 	c, xi float64
-	spring
+	quadraticPenalty
 	before []float32 // θ before the update that is being made
 }
 

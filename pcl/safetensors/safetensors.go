@@ -57,9 +57,8 @@ func (x *Reader) all() (*File, error) {
 		}
 		floats, ok := values.([]float32) // F16 and BF16 have their values as float32, too
 		if !ok {
-			return nil,
-				fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with .float(), in "+
-					"NumPy with .astype(\"float32\")", t.Name, t.Type)
+			return nil, fmt.Errorf("tensor %q is of type %s; only F32, F16 and BF16 are read: convert it, in PyTorch with "+
+				".float(), in NumPy with .astype(\"float32\")", t.Name, t.Type)
 		}
 		f.Tensors = append(f.Tensors, Tensor{Name: t.Name, Dims: t.Shape, Values: floats})
 	}
@@ -93,9 +92,8 @@ func (f *File) header() ([]byte, error) {
 	for _, t := range f.Tensors {
 		n, err := size(t.Dims)
 		if _, taken := entries[t.Name]; err != nil || n != len(t.Values) || t.Name == "" || taken {
-			return nil,
-				fmt.Errorf("a tensor %q of shape %v with %d values: want a name of its own, and as many values as the shape takes",
-					t.Name, t.Dims, len(t.Values))
+			return nil, fmt.Errorf("a tensor %q of shape %v with %d values: want a name of its own, and as many values as "+
+				"the shape takes", t.Name, t.Dims, len(t.Values))
 		}
 		end := at + 4*int64(n)
 		entries[t.Name] = described{"F32", append([]int{}, t.Dims...), []int64{at, end}}

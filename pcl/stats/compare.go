@@ -18,9 +18,9 @@ type Comparison struct {
 	P, Adjusted [][]float64
 	// Order has the methods by their ranks, the best first.
 	Order []int
-	// Cliques are the longest stretches of Order, as first and last place, in which no two methods
-	// differ at the level Alpha. Two methods may be not told apart and yet share no stretch, where
-	// one that lies between them differs from either; Adjusted has all.
+	// Cliques are the longest stretches of Order in which no two methods differ at the level Alpha,
+	// as first and last place. Two methods that do not differ share no clique if one between them
+	// differs from either; Adjusted has all pairs.
 	Cliques [][2]int
 }
 
@@ -42,9 +42,8 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 	}
 	k := len(ranks)
 	if tests := k * (k - 1) / 2; len(scores) < MinPairs(alpha, tests) {
-		return nil,
-			fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the level %v of %d "+
-				"tests; want %d", len(scores), alpha, tests, MinPairs(alpha, tests))
+		return nil, fmt.Errorf("stats: %d situations, in which not even differences of one sign are significant at the "+
+			"level %v of %d tests; want %d", len(scores), alpha, tests, MinPairs(alpha, tests))
 	}
 	c := &Comparison{Ranks: ranks, Pairs: len(scores), Alpha: alpha, P: ones(k), Adjusted: ones(k)}
 	c.test(scores)
@@ -52,7 +51,7 @@ func Compare(scores [][]float64, alpha float64) (*Comparison, error) {
 		c.Order = append(c.Order, i)
 	}
 	slices.SortStableFunc(c.Order, func(i, j int) int { return cmp.Compare(ranks[i], ranks[j]) })
-	c.Cliques = c.stretches()
+	c.Cliques = c.cliques()
 	return c, nil
 }
 
@@ -91,8 +90,8 @@ func column(scores [][]float64, j int) []float64 {
 	return out
 }
 
-// stretches finds the cliques.
-func (c *Comparison) stretches() (out [][2]int) {
+// cliques finds [Comparison.Cliques].
+func (c *Comparison) cliques() (out [][2]int) {
 	last := -1
 	for from := range c.Order {
 		to := from

@@ -24,9 +24,8 @@ const maxFlips = 20
 // million choices from a fixed seed.
 func SignFlipMax(a, b [][]float64) float64 {
 	if len(a) == 0 || len(a) != len(b) {
-		panic(
-			fmt.Sprintf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and at "+
-				"least one", len(a), len(b)))
+		panic(fmt.Sprintf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and "+
+			"at least one", len(a), len(b)))
 	}
 	n := len(a[0])
 	scaled := make([][]float64, len(a))

@@ -13,9 +13,8 @@ import (
 // plots get the same axes, so that they can be compared.
 func Slider(start int, frames []*viz.Figure, labels []string) error {
 	if len(frames) != len(labels) || start < 0 || start >= len(frames) {
-		panic(
-			fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as frames, and "+
-				"the number of one", len(frames), len(labels), start))
+		panic(fmt.Sprintf("nb: a slider of %d frames with %d labels begins with number %d; want as many labels as "+
+			"frames, and the number of one", len(frames), len(labels), start))
 	}
 	return report(showFigures("", start, labels, frames...))
 }

@@ -22,15 +22,15 @@ type Training struct {
 	hooks   pcl.Hooks
 	line    string // the id of the line that says where it stands
 
-	mu    sync.Mutex
-	state state
-	err   error              // why it failed
-	due   bool               // whether an evaluation follows the step that was made
-	stop  context.CancelFunc // ends the call of Run in progress
-	over  chan struct{}      // closed when that call has returned
-	diary diary
-	lives []*Live // what Watch shows
-	shown string  // the line as it is
+	mu      sync.Mutex
+	state   state
+	err     error              // why it failed
+	due     bool               // whether an evaluation follows the step that was made
+	stop    context.CancelFunc // ends the call of Run in progress
+	over    chan struct{}      // closed when that call has returned
+	history history
+	lives   []*Live // what Watch shows
+	shown   string  // the line as it is
 }
 
 type state string
@@ -57,7 +57,7 @@ const (
 // In stock GoNB a cell is a program, and the training ends with it: let the cell wait
 // ([Training.Wait]).
 func Train(l *pcl.Learner, hooks ...pcl.Hooks) *Training {
-	t := &Training{learner: l, state: paused, over: make(chan struct{}), diary: newDiary(l)}
+	t := &Training{learner: l, state: paused, over: make(chan struct{}), history: newHistory(l)}
 	close(t.over)
 	if other, ok := trainings.LoadOrStore(l, t); ok {
 		t = other.(*Training)
@@ -80,7 +80,7 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	h.WaitForTasks, h.EvaluateEvery = true, cmp.Or(h.EvaluateEvery, 10)
 	h.OnStep = func(r *pcl.StepReport) error {
 		t.mu.Lock()
-		t.diary.step(t.learner, r)
+		t.history.step(t.learner, r)
 		t.due = len(r.Ended) > 0 || h.EvaluateEvery > 0 && (r.Step+1)%h.EvaluateEvery == 0
 		t.mu.Unlock()
 		if step == nil {
@@ -91,7 +91,7 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	h.Evaluate = func(steps int, score map[int]float64) error {
 		t.mu.Lock()
 		if loss := t.learner.Options().Loss; loss == nil || loss.Targets() == 0 { // else the scores are no accuracies
-			t.diary.evaluated(steps-1, score)
+			t.history.evaluated(steps-1, score)
 		}
 		t.due = false
 		t.mu.Unlock()
@@ -185,7 +185,7 @@ func (t *Training) ended(err error, over chan struct{}) {
 		t.state = stopped
 		trainings.CompareAndDelete(t.learner, t)
 	case err != nil:
-		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.diary.run.MethodTitle,
+		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.history.run.MethodTitle,
 			t.learner.Steps(), err)
 		report(t.err)
 	}
@@ -205,7 +205,7 @@ func (t *Training) Wait(ctx context.Context, steps int) error {
 		t.mu.Lock()
 		state, err := t.state, t.err
 		// or made by somebody else
-		noted := !t.due && t.diary.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second
+		noted := !t.due && t.history.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second
 		t.mu.Unlock()
 		if state != trains || !runs && noted || steps > 0 && t.learner.Steps() >= steps {
 			return err

@@ -28,7 +28,7 @@ func (t *Training) Watch() error {
 func (t *Training) Run() *results.Run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.diary.run
+	r := t.history.run
 	r.Tasks, r.Curve = slices.Clone(r.Tasks), slices.Clip(r.Curve)
 	return &r
 }
@@ -38,7 +38,7 @@ func (t *Training) Run() *results.Run {
 func (t *Training) Records() []results.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clip(t.diary.records)
+	return slices.Clip(t.history.records)
 }
 
 // show keeps what is seen of the training up to date until a call of Run has ended.
@@ -105,23 +105,23 @@ func (t *Training) String() string {
 }
 
 func (t *Training) text(now time.Time) string {
-	s := fmt.Sprintf("%s: %s, step %d", t.diary.run.MethodTitle, t.state, t.learner.Steps())
+	s := fmt.Sprintf("%s: %s, step %d", t.history.run.MethodTitle, t.state, t.learner.Steps())
 	switch {
 	case t.state == failed:
 		return s + ": " + t.err.Error()
 	case t.state == trains && len(t.learner.Running()) == 0:
 		return s + ", waits for a task"
 	case t.state == trains:
-		s += fmt.Sprintf(", %.3g/s", t.diary.rate(now))
+		s += fmt.Sprintf(", %.3g/s", t.history.rate(now))
 	}
-	if n := len(t.diary.records); n > 0 {
-		s += t.diary.weights(&t.diary.records[n-1])
+	if n := len(t.history.records); n > 0 {
+		s += t.history.weights(&t.history.records[n-1])
 	}
 	return s
 }
 
 // weights names the loss and the weight of each stream in a step.
-func (d *diary) weights(r *results.Record) string {
+func (d *history) weights(r *results.Record) string {
 	symbol, weights := "λ", r.Lambda
 	if weights == nil {
 		symbol, weights = "w", r.Weights
@@ -134,7 +134,7 @@ func (d *diary) weights(r *results.Record) string {
 	return fmt.Sprintf(", loss %.3g; %s: %s", loss, symbol, strings.Join(parts, ", "))
 }
 
-func (d *diary) name(id int) string {
+func (d *history) name(id int) string {
 	for _, t := range d.run.Tasks {
 		if t.ID == id && t.Name != "" {
 			return t.Name

@@ -73,8 +73,9 @@ var (
 	manyColours = regexp.MustCompile(`(term-[fb]g)x(\d+)`)
 )
 
-// ofEight is the class of the nearest of eight colours, which are legible on light and dark, for
-// that of one of 256: of the eight and brighter ones, of a cube of 6 × 6 × 6, or a grey.
+// ofEight replaces the class of one of 256 colours by that of the nearest of eight, which are
+// legible on light and dark. The 256 are the eight and brighter ones, a cube of 6 × 6 × 6, and
+// greys.
 func ofEight(class string) string {
 	m := manyColours.FindStringSubmatch(class)
 	n, _ := strconv.Atoi(m[2])

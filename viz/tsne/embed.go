@@ -30,9 +30,8 @@ type Options struct {
 func Embed(ctx context.Context, x [][]float64, o Options) ([][2]float64, error) {
 	o.Perplexity, o.Iterations = cmp.Or(o.Perplexity, 30), cmp.Or(o.Iterations, 1000)
 	if n := len(x); !(o.Perplexity > 1 && 3*o.Perplexity <= float64(n-1)) {
-		return nil,
-			fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points",
-				o.Perplexity, n, float64(n-1)/3)
+		return nil, fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the "+
+			"other points", o.Perplexity, n, float64(n-1)/3)
 	}
 	if err := check(x); err != nil {
 		return nil, err

@@ -40,9 +40,8 @@ func (s *pass) twice(direction []*graph.Node, loss *graph.Node) *graph.Node {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			panic(
-				fmt.Errorf("memory editing needs a second derivative of %s, which GoMLX does not have: turn editing off, or "+
-					"build the network from the layers of package model: %v", s.set.Model.Key(), r))
+			panic(fmt.Errorf("memory editing needs a second derivative of %s, which GoMLX does not have: turn editing off, "+
+				"or build the network from the layers of package model: %v", s.set.Model.Key(), r))
 		}
 	}()
 	product := graph.ScalarZero(loss.Graph(), loss.DType())

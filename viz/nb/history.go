@@ -9,10 +9,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// diary is what has happened in a training, in the form that figures read. A reader's copy of its
+// history is what has happened in a training, in the form that figures read. A reader's copy of its
 // lists stays as it is. It forgets details of what was long ago, so that a training may go on for
 // days.
-type diary struct {
+type history struct {
 	run     results.Run
 	records []results.Record // of the last steps
 	ended   []int            // by the last one
@@ -28,17 +28,17 @@ const (
 	keptPoints  = 2_000
 )
 
-func newDiary(l *pcl.Learner) diary {
+func newHistory(l *pcl.Learner) history {
 	o := l.Options()
 	info := l.MethodInfo()
-	return diary{steps: l.Steps(), since: time.Now(), run: results.Run{
+	return history{steps: l.Steps(), since: time.Now(), run: results.Run{
 		ID: "live", Method: info.Name, MethodTitle: info.Title,
 		Increment: o.Increment, Config: []byte("{}"), Steps: l.Steps(),
 	}}
 }
 
 // step notes a step. A task is known from the first step that it takes part in.
-func (d *diary) step(l *pcl.Learner, r *pcl.StepReport) {
+func (d *history) step(l *pcl.Learner, r *pcl.StepReport) {
 	if d.records = append(d.records, experiment.Record(r)); len(d.records) >= 2*keptRecords {
 		d.records = slices.Clone(d.records[keptRecords:])
 	}
@@ -59,7 +59,7 @@ func (d *diary) step(l *pcl.Learner, r *pcl.StepReport) {
 }
 
 // evaluated notes accuracies by the ids of the tasks; a task without test samples has none.
-func (d *diary) evaluated(step int, score map[int]float64) {
+func (d *history) evaluated(step int, score map[int]float64) {
 	p := results.Point{Step: step, Ended: d.ended, Acc: make([]*float64, len(d.run.Tasks))}
 	for i, t := range d.run.Tasks {
 		if a, ok := score[t.ID]; ok {
@@ -77,7 +77,7 @@ func (d *diary) evaluated(step int, score map[int]float64) {
 }
 
 // rate is how many steps are made in a second, measured over a second or more.
-func (d *diary) rate(now time.Time) float64 {
+func (d *history) rate(now time.Time) float64 {
 	if t := now.Sub(d.since).Seconds(); t >= 1 || d.speed == 0 && t > 0 {
 		d.speed, d.since, d.steps = float64(d.run.Steps-d.steps)/t, now, d.run.Steps
 	}

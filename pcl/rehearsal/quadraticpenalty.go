@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// spring is a penalty ½kΣsₚ(θₚ−aₚ)² that pulls each parameter to an anchor.
-type spring struct {
+// quadraticPenalty is a penalty ½kΣsₚ(θₚ−aₚ)² that pulls each parameter to an anchor.
+type quadraticPenalty struct {
 	Stiffness jsonbits.Vector[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
 	Anchor    jsonbits.Vector[float32] `json:"anchor,omitempty"`    // a
 	Path      jsonbits.Vector[float64] `json:"path,omitempty"`      // how much each parameter's changes have lowered the losses since a task last ended
@@ -21,7 +21,7 @@ type spring struct {
 
 // pull returns the penalty and its gradient ks⊙(θ−a), or no gradient as long as there is nothing to
 // pull.
-func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []float32, err error) {
+func (s *quadraticPenalty) pull(ctx PenaltyContext, k float64) (value float64, gradient []float32, err error) {
 	if s.Stiffness == nil {
 		return 0, nil, nil
 	}
@@ -44,7 +44,7 @@ func (s *spring) pull(ctx PenaltyContext, k float64) (value float64, gradient []
 
 // AfterReplace moves the anchor to parameters that were given to the network, and clears the path,
 // since the way to them lowered no loss. The stiffness stays.
-func (s *spring) AfterReplace(ctx PenaltyContext) error {
+func (s *quadraticPenalty) AfterReplace(ctx PenaltyContext) error {
 	clear(s.Path)
 	if s.Anchor != nil {
 		theta, err := ctx.Parameters()
@@ -57,14 +57,14 @@ func (s *spring) AfterReplace(ctx PenaltyContext) error {
 }
 
 // AfterUpdate does nothing.
-func (s *spring) AfterUpdate(PenaltyContext, func() ([]float32, error)) error { return nil }
+func (s *quadraticPenalty) AfterUpdate(PenaltyContext, func() ([]float32, error)) error { return nil }
 
 // MarshalState keeps everything.
-func (s *spring) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }
+func (s *quadraticPenalty) MarshalState() (json.RawMessage, error) { return json.Marshal(s) }
 
 // restore reads what MarshalState wrote, with a path as long as the anchor or without one.
-func (s *spring) restore(data json.RawMessage, path bool) error {
-	var in spring
+func (s *quadraticPenalty) restore(data json.RawMessage, path bool) error {
+	var in quadraticPenalty
 	if err := jsonin.Unmarshal(data, &in); err != nil {
 		return err
 	}
