@@ -142,8 +142,9 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 }
 
 type exportWeightsCmd struct {
-	Source string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
-	Out    string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
+	Source   string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
+	Out      string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
+	Backbone bool   `help:"Put the backbone of a run on features in front of its network: the ONNX file then takes pictures of the data set's size."`
 	dataFlag
 }
 
@@ -152,6 +153,9 @@ func (c *exportWeightsCmd) Validate() error {
 	if _, err := os.Stat(c.Source); c.Source != "" && err != nil {
 		return err
 	}
+	if c.Backbone && filepath.Ext(c.Out) == ".safetensors" {
+		return errors.New("--backbone belongs to an ONNX file: give --out FILE.onnx")
+	}
 	return checkEnding("--out", c.Out, ".safetensors", ".onnx")
 }
 
@@ -159,6 +163,11 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	t, err := experiment.LoadNetwork(rc.ctx, c.Source, c.options())
 	if err != nil {
 		return err
+	}
+	if c.Backbone {
+		if t.Backbone, err = experiment.LoadBackbone(rc.ctx, c.Source, c.options(), rc.progress()); err != nil {
+			return err
+		}
 	}
 	if filepath.Ext(c.Out) == ".onnx" {
 		if err := t.SaveONNX(c.Out, nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/parallelcl/parallelcl/pcl/analytic"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -40,6 +41,9 @@ func (p *Predictor) Network() (*Network, error) {
 func (t *Network) compareBy(rule rehearsal.Scorer) {
 	m, known := rehearsal.MeansOf(rule)
 	t.OtherScorer = rule != nil && !known
+	if sums, ok := rule.(*analytic.Weights); ok {
+		t.Sums = new(sums.Map())
+	}
 	if m != nil && !(m.BetweenTasks && t.Increment == "task") {
 		t.Means = m
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/parallelcl/parallelcl/pcl/analytic"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/onnx"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
@@ -37,6 +39,11 @@ type Network struct {
 	// that they are made by another scorer, which cannot be saved.
 	Means       *rehearsal.Means `json:"-"`
 	OtherScorer bool             `json:"-"`
+	// Sums are the classifier of a method that learns from sums, which only ONNX files take: for
+	// predictors the scorer is another one.
+	Sums *analytic.Map `json:"-"`
+	// Backbone, if set, is put in front of the network in ONNX files, which then take pictures.
+	Backbone *onnx.Backbone `json:"-"`
 }
 
 func scoresOf(l rehearsal.Loss) model.Scores {

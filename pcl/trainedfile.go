@@ -31,6 +31,7 @@ type description struct {
 	// Rule is "logits", "nearest-mean" or "other".
 	Rule  string           `json:"rule"`
 	Means *rehearsal.Means `json:"means,omitempty"`
+	Sums  *describedSums   `json:"sums,omitempty"`
 }
 
 // Save writes the network to a safetensors file, under a temporary name that is then changed to
@@ -71,6 +72,11 @@ func (t *Network) file() (*safetensors.File, error) {
 	switch m := t.Means; {
 	case t.OtherScorer:
 		d.Rule = "other"
+		if t.Sums != nil {
+			var more []safetensors.Tensor
+			more, d.Sums = tensorsOfSums(t.Sums)
+			f.Tensors = append(f.Tensors, more...)
+		}
 	case m != nil:
 		d.Rule, d.Means = "nearest-mean", m
 		f.Tensors = append(f.Tensors, safetensors.Tensor{
@@ -124,7 +130,7 @@ func trainedOf(f *safetensors.File) (*Network, error) {
 	if err := t.takeTensors(f.Tensors); err != nil {
 		return nil, err
 	}
-	return t, nil
+	return t, t.takeSums(d.Sums)
 }
 
 // check returns an error if the description contradicts itself.

@@ -25,23 +25,27 @@ func (t *Network) WriteONNX(w io.Writer, m model.Model) (err error) {
 			return err
 		}
 	}
-	if t.OtherScorer {
+	if t.OtherScorer && t.Sums == nil {
 		return fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
 	}
 	file, err := t.file()
 	if err != nil {
 		return err
 	}
-	n := onnx.Network{Model: m, Scores: t.Scores, Metadata: file.Metadata}
+	n := onnx.Network{Model: m, Scores: t.Scores, Metadata: file.Metadata, Backbone: t.Backbone, Sums: t.Sums}
 	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
 		return err
 	}
-	if t.Means != nil {
+	if t.Means != nil || t.Sums != nil {
 		outputs, err := t.outputs()
 		if err != nil {
 			return err
 		}
 		for _, o := range outputs {
+			n.Classes = append(n.Classes, o.Class)
+			if t.Means == nil {
+				continue
+			}
 			var mean []float32
 			if at := slices.Index(t.Means.Classes, o.Class); at >= 0 {
 				mean = t.Means.Values[at]

@@ -1,15 +1,20 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/features"
+	"github.com/parallelcl/parallelcl/pcl/onnx"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -47,6 +52,59 @@ func LoadNetwork(ctx context.Context, path string, o datasets.Options) (n *pcl.N
 		}
 	}()
 	return m.savedNetwork(ctx, f)
+}
+
+// LoadBackbone returns the backbone on whose features the run in a folder was made, for an ONNX
+// file that takes pictures of the run's data set. It tells progress of a download.
+func LoadBackbone(ctx context.Context, folder string, o datasets.Options, progress io.Writer) (*onnx.Backbone, error) {
+	c, err := configOf(folder)
+	if err != nil {
+		return nil, err
+	}
+	if c.Features == "" {
+		return nil, fmt.Errorf("%s: the run is not on features, so that its network takes samples without a backbone", folder)
+	}
+	m := &Machine{DataDir: o.Dir}
+	defer m.Close()
+	set, err := m.pictures(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := c.spec()
+	if sum, err := onWeights(set.SHA256, s); err != nil || c.DataSHA256 != "" && sum != c.DataSHA256 {
+		return nil, fmt.Errorf("%w: %s: the pictures or the backbone's weights are not those of the run",
+			cmp.Or(err, ErrData), folder)
+	}
+	return features.ForONNX(ctx, s, "", progress, set.Height, set.Width, set.Channels)
+}
+
+// configOf returns the configuration of the run in a folder, which need not have finished.
+func configOf(folder string) (c Config, err error) {
+	about, err := os.Stat(folder)
+	if err != nil {
+		return c, err
+	}
+	if !about.IsDir() {
+		return c, fmt.Errorf("%s: a file does not say on which pictures its network was trained; want the run's folder",
+			folder)
+	}
+	if exists(folder, results.ResultFile) {
+		r, err := results.Load(filepath.Join(folder, results.ResultFile))
+		if err != nil {
+			return c, err
+		}
+		return c, json.Unmarshal(r.Config, &c)
+	}
+	path, err := findWeights(folder)
+	if err != nil {
+		return c, err
+	}
+	f, err := pcl.LoadState(path)
+	if err != nil {
+		return c, err
+	}
+	s, err := savedRun(f)
+	return s.Config, err
 }
 
 // findWeights returns the file in a run's folder from which the run's network can be had.

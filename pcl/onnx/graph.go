@@ -43,7 +43,7 @@ func (g *graph) named(op string, in []model.Value, out model.Value, attributes .
 // output gives a result the name of an output, and describes it.
 func (g *graph) output(v model.Value, name string, width int) []byte {
 	g.named("Identity", []model.Value{v}, model.Value(name))
-	return valueInfo(name, width)
+	return valueInfo(name, float32s, width)
 }
 
 // constant adds a tensor of float32 or int64, once.

@@ -46,6 +46,7 @@ const (
 	tensorName = 8
 	tensorRaw  = 9
 	float32s   = 1
+	uint8s     = 2
 	int64s     = 7
 
 	infoName        = 1
@@ -93,14 +94,17 @@ func tensor(name string, dims []int, values any) []byte {
 	return m
 }
 
-// valueInfo describes an input or output of float32 with any number of rows.
-func valueInfo(name string, width int) []byte {
-	var rows, columns, shape, of, kind, m message
+// valueInfo describes an input or output with any number of rows.
+func valueInfo(name string, element int, dims ...int) []byte {
+	var rows, shape, of, kind, m message
 	rows.text(dimParam, anyNumberOfRows)
-	columns.number(dimValue, width)
 	shape.bytes(shapeDim, rows)
-	shape.bytes(shapeDim, columns)
-	of.number(tensorElement, float32s)
+	for _, d := range dims {
+		var dim message
+		dim.number(dimValue, d)
+		shape.bytes(shapeDim, dim)
+	}
+	of.number(tensorElement, element)
 	of.bytes(tensorShape, shape)
 	kind.bytes(typeTensor, of)
 	m.text(infoName, name)

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/pcl/analytic"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -23,7 +24,13 @@ type Network struct {
 	Scores     model.Scores
 	// Means, if set, has an entry for each output: the mean of the features of its class, of length
 	// 1, or nil. They give the file the output "scores".
-	Means    [][]float32
+	Means [][]float32
+	// Sums, if set, is the classifier of a method that learns from sums, and Classes are the
+	// classes of the outputs. The file then has the output "scores" only.
+	Sums    *analytic.Map
+	Classes []int
+	// Backbone, if set, is in front of the network.
+	Backbone *Backbone
 	Metadata map[string]string
 }
 
@@ -57,9 +64,30 @@ func (n Network) Write(w io.Writer) (err error) {
 		return fmt.Errorf("%d parameters are too many for a file: it holds 1 GB of them", l.Total)
 	}
 	g := &graph{network: n, layout: l, added: map[string]bool{}}
-	features, logits, err := model.Build(n.Model, g, inputName)
+	outputs, err := n.outputs(g)
 	if err != nil {
 		return err
+	}
+	_, err = w.Write(n.message(g, outputs))
+	return err
+}
+
+// outputs adds everything to the graph.
+func (n Network) outputs(g *graph) ([][]byte, error) {
+	l, x := n.Model.Layout(), model.Value(inputName)
+	if n.Backbone != nil {
+		if n.Backbone.Features != n.Model.Inputs() {
+			return nil, fmt.Errorf("a backbone of %d features; the network takes %d", n.Backbone.Features, n.Model.Inputs())
+		}
+		x = n.Backbone.samples(g)
+	}
+	if n.Sums != nil {
+		scores, err := g.sums(x, n.Sums, n.Classes, n.Model.Outputs())
+		return [][]byte{g.output(scores, scoresName, n.Model.Outputs())}, err
+	}
+	features, logits, err := model.Build(n.Model, g, x)
+	if err != nil {
+		return nil, err
 	}
 	width, classes := l.Params[l.Classifier].Dims[0], n.Model.Outputs()
 	if n.Scores.Cosine {
@@ -68,16 +96,15 @@ func (n Network) Write(w io.Writer) (err error) {
 	outputs := [][]byte{g.output(logits, logitsName, classes), g.output(features, featuresName, width)}
 	if n.Means != nil {
 		if len(n.Means) > classes {
-			return fmt.Errorf("means of %d outputs; the model has %d", len(n.Means), classes)
+			return nil, fmt.Errorf("means of %d outputs; the model has %d", len(n.Means), classes)
 		}
 		other := func(m []float32) bool { return m != nil && len(m) != width }
 		if i := slices.IndexFunc(n.Means, other); i >= 0 {
-			return fmt.Errorf("the mean of output %d has %d features; the model has %d", i, len(n.Means[i]), width)
+			return nil, fmt.Errorf("the mean of output %d has %d features; the model has %d", i, len(n.Means[i]), width)
 		}
 		outputs = append(outputs, g.output(g.distances(features, width), scoresName, classes))
 	}
-	_, err = w.Write(n.message(g, outputs))
-	return err
+	return outputs, nil
 }
 
 // message puts the file together.
@@ -90,7 +117,11 @@ func (n Network) message(g *graph, outputs [][]byte) []byte {
 	for _, t := range g.constants {
 		body.bytes(graphInitializer, t)
 	}
-	body.bytes(graphInput, valueInfo(inputName, n.Model.Inputs()))
+	if b := n.Backbone; b != nil {
+		body.bytes(graphInput, valueInfo(pixelsName, uint8s, b.Height, b.Width, b.Channels))
+	} else {
+		body.bytes(graphInput, valueInfo(inputName, float32s, n.Model.Inputs()))
+	}
 	for _, o := range outputs {
 		body.bytes(graphOutput, o)
 	}
