@@ -10,7 +10,12 @@ import (
 )
 
 // Inputs returns how many values a sample has.
-func (p *Predictor) Inputs() int { return p.model.Inputs() }
+func (p *Predictor) Inputs() int {
+	if p.outside != nil {
+		return p.outside.Inputs()
+	}
+	return p.model.Inputs()
+}
 
 // Network returns the network that the predictor predicts with, for a file from which
 // [NewPredictor] makes another predictor. It asks nothing of the learner.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -37,7 +36,8 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /readyz                                            whether predictions are answered, and what is not ready yet
 //
 // POST /learn?task=1&classes=0,1 and POST /predict also take samples as a body of float32 values,
-// little-endian, of the type application/octet-stream.
+// little-endian, of the type application/octet-stream, or as a JPEG or PNG picture of the type
+// image/jpeg or image/png; a form of the type multipart/form-data has several pictures.
 //
 // docs/service.md says what each does, and how requests that fail are answered. It is [Service.Run]
 // that trains.
@@ -99,12 +99,8 @@ func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, take
 		return err
 	}
 	kind := q.Header.Get("Content-Type")
-	if raw, ok := v.(rawReader); ok && kind == "application/octet-stream" {
-		asked, err := url.ParseQuery(q.URL.RawQuery)
-		if err != nil {
-			return fmt.Errorf("the address: %w", err)
-		}
-		return raw.fromRaw(asked, body)
+	if v, ok := v.(withSamples); ok && (kind == "application/octet-stream" || isPictures(kind)) {
+		return s.parseSamples(q, body, taken, v)
 	}
 	err = jsonin.Unmarshal(body, v)
 	if err != nil && (strings.HasPrefix(kind, "multipart/") ||

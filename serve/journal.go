@@ -59,7 +59,7 @@ func (s *Service) openJournal(state journal.Sum) (err error) {
 		}
 		return err
 	}
-	if s.journal, err = journal.Open(folder, ownerOf(s.learner), state); err != nil {
+	if s.journal, err = journal.Open(folder, s.owner(), state); err != nil {
 		return err
 	}
 	lock := s.unlock
@@ -77,10 +77,9 @@ func (s *Service) leaveJournal() error {
 	return os.Remove(s.options.File + ".journal")
 }
 
-// ownerOf tells learners apart for which the same records mean something else.
-func ownerOf(l *pcl.Learner) journal.Sum {
-	o := l.Options()
-	return sha256.Sum256(fmt.Appendf(nil, "%d inputs, increment %s", o.Model.Inputs(), o.Increment))
+// owner tells learners apart for which the same records mean something else.
+func (s *Service) owner() journal.Sum {
+	return sha256.Sum256(fmt.Appendf(nil, "%d inputs, increment %s", s.width(), s.learner.Options().Increment))
 }
 
 // sumOf tells states apart: it has the steps, the draws, and the samples that wait.

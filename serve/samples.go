@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -133,10 +134,34 @@ func (x *samples) readRaw(body []byte) error {
 	return nil
 }
 
-// rawReader is a request that can also have its samples as a body of numbers, and the rest in its
-// address.
-type rawReader interface {
-	fromRaw(asked url.Values, body []byte) error
+// withSamples is a request that can also have its samples as a body of numbers or pictures, and the
+// rest in its address. fromAddress reads that, and returns where the samples belong.
+type withSamples interface {
+	fromAddress(asked url.Values) (*samples, error)
+}
+
+// parseSamples reads a request whose body is of numbers or pictures.
+func (s *Service) parseSamples(q *http.Request, body []byte, taken *share, v withSamples) error {
+	kind := q.Header.Get("Content-Type")
+	asked, err := url.ParseQuery(q.URL.RawQuery)
+	if err != nil {
+		return fmt.Errorf("the address: %w", err)
+	}
+	var all pictures
+	if isPictures(kind) {
+		if all, err = readPictures(kind, body, asked); err != nil {
+			return err
+		}
+	}
+	x, err := v.fromAddress(asked)
+	switch {
+	case err != nil:
+		return err
+	case isPictures(kind):
+		*x, err = s.decode(q.Context(), all, taken, len(body))
+		return err
+	}
+	return x.readRaw(body)
 }
 
 // whole reads one whole number of an address, "" if the key is not there.
@@ -168,33 +193,33 @@ func only(asked url.Values, keys ...string) error {
 	return nil
 }
 
-// fromRaw reads POST /learn?task=1&classes=0,1,1 with a body of numbers.
-func (q *toLearn) fromRaw(asked url.Values, body []byte) (err error) {
+// fromAddress reads POST /learn?task=1&classes=0,1,1.
+func (q *toLearn) fromAddress(asked url.Values) (x *samples, err error) {
 	if err := only(asked, "task", "classes"); err != nil {
-		return err
+		return nil, err
 	}
 	if q.Task, _, err = whole(asked, "task"); err != nil {
-		return err
+		return nil, err
 	}
 	for one := range strings.SplitSeq(asked.Get("classes"), ",") {
 		class, err := strconv.Atoi(one)
 		if err != nil {
-			return fmt.Errorf("classes=… in the address has %.40q; want whole numbers with commas between them", one)
+			return nil, fmt.Errorf("classes=… in the address has %.40q; want whole numbers with commas between them", one)
 		}
 		q.Classes = append(q.Classes, class)
 	}
-	return q.X.readRaw(body)
+	return &q.X, nil
 }
 
-// fromRaw reads POST /predict or /predict?task=1 with a body of numbers.
-func (q *toPredict) fromRaw(asked url.Values, body []byte) error {
+// fromAddress reads POST /predict or /predict?task=1.
+func (q *toPredict) fromAddress(asked url.Values) (*samples, error) {
 	if err := only(asked, "task"); err != nil {
-		return err
+		return nil, err
 	}
 	if task, given, err := whole(asked, "task"); err != nil {
-		return err
+		return nil, err
 	} else if given {
 		q.Task = &task
 	}
-	return q.X.readRaw(body)
+	return &q.X, nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/journal"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -46,16 +47,17 @@ type Service struct {
 	replayed uint64           // the last record that was done again
 	early    int64            // the size of the journal at which the learner is saved early
 	// held for reading while something that is in the journal, or is coming there, is being done
-	still   sync.RWMutex
-	room    *room              // of requests in progress
-	sending sync.Mutex         // held while a file of the network is written
-	began   atomic.Bool        // whether Run was called
-	ending  context.Context    // done when the service ends
-	finish  context.CancelFunc // ends it, and requests, whichever server they have come to
-	grace   time.Duration      // how long requests in progress may take when the service ends
-	stall   time.Duration      // how long a client may send or receive nothing
-	skipped counts             // id of a task → how many of its batches were not trained on
-	spoilt  counts             // id of a task → how many of its samples were left out of batches
+	still    sync.RWMutex
+	decoding chan struct{}      // has an element while a picture is decoded
+	room     *room              // of requests in progress
+	sending  sync.Mutex         // held while a file of the network is written
+	began    atomic.Bool        // whether Run was called
+	ending   context.Context    // done when the service ends
+	finish   context.CancelFunc // ends it, and requests, whichever server they have come to
+	grace    time.Duration      // how long requests in progress may take when the service ends
+	stall    time.Duration      // how long a client may send or receive nothing
+	skipped  counts             // id of a task → how many of its batches were not trained on
+	spoilt   counts             // id of a task → how many of its samples were left out of batches
 }
 
 // Options of a service.
@@ -105,6 +107,9 @@ type Options struct {
 	// for addresses and "localhost"; if there are none, this holds only for requests that come by a
 	// loopback address, as those of a browser on the same machine do.
 	Hosts []string
+	// Pictures is the shape of a sample, where requests may have JPEG and PNG pictures: they are
+	// decoded as those of a folder: are. The zero value refuses pictures.
+	Pictures datasets.Shape
 	// Model is the learner's network, which [Start] needs for a network of one's own. nil stands for
 	// one of package [github.com/parallelcl/parallelcl/pcl/model].
 	Model model.Model
@@ -138,8 +143,14 @@ func begin(o Options) (*Service, error) {
 	if o.Journal != "" && o.File == "" {
 		return nil, errors.New("serve: a journal without a file: name one in Options.File, which the journal begins at")
 	}
+	if o.Pictures != (datasets.Shape{}) {
+		if err := o.Pictures.Check(); err != nil {
+			return nil, fmt.Errorf("serve: Options.Pictures: %w", err)
+		}
+	}
 	o.fill()
 	s := &Service{options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
+	s.decoding = make(chan struct{}, 1)
 	s.ready, s.answers.first = make(chan struct{}), make(chan struct{})
 	s.saved.byTask, s.whole, s.early = map[int]int{}, make(chan struct{}), mostKept
 	s.ending, s.finish = context.WithCancel(context.Background())
@@ -156,6 +167,9 @@ func (s *Service) use(learner *pcl.Learner) error {
 		return errors.New("the learner takes samples with target values, which cannot be sent: a service is for classes")
 	}
 	s.learner = learner
+	if n := s.options.Pictures.Values(); n > 0 && n != s.width() {
+		return fmt.Errorf("Options.Pictures have %d values, and the learner's samples %d", n, s.width())
+	}
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -181,7 +195,13 @@ func (o *Options) fill() {
 }
 
 // width is how many values a sample has.
-func (s *Service) width() int { return s.learner.Options().Model.Inputs() }
+func (s *Service) width() int {
+	o := s.learner.Options()
+	if o.Features != nil {
+		return o.Features.Inputs()
+	}
+	return o.Model.Inputs()
+}
 
 // newTask has a stream that samples are pushed into.
 func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {

@@ -63,7 +63,7 @@ func (s *Service) startEarly() error {
 // network before the first task or one of a method with a rule of its own, is no error.
 func (s *Service) saveNetwork() {
 	now := s.answers.newest.Load()
-	if now == nil || len(now.Classes()) == 0 {
+	if now == nil || len(now.Classes()) == 0 || s.learner.Options().Features != nil { // which make its inputs
 		return
 	}
 	t, err := now.Network()

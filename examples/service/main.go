@@ -12,8 +12,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/features"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/serve"
 )
@@ -25,8 +27,14 @@ func main() {
 	inputs, outputs := flag.Int("inputs", 784, "values of a sample"),
 		flag.Int("outputs", 100, "classes of all tasks together")
 	journal := flag.String("journal", "", "folder where what arrives is kept before it is answered")
+	side := flag.Int("photos", 0, "side of the photos that samples are, in colours; takes the place of -inputs")
+	backbone := flag.String("features", "", "pretrained network whose features of photos are learnt: efficientnet-lite0")
 	flag.Parse()
 	o := serve.Options{File: *file, Journal: *journal}
+	if *side > 0 {
+		o.Pictures = datasets.Shape{Height: *side, Width: *side, Channels: 3}
+		*inputs = o.Pictures.Values()
+	}
 	if flag.NArg() > 0 {
 		if err := copies(o, flag.Args()); err != nil {
 			log.Fatal(err)
@@ -36,7 +44,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
-	if err := run(ctx, *name, *addr, o, *inputs, *outputs); err != nil {
+	m := maker{backend: *name, features: *backbone, inputs: *inputs, outputs: *outputs}
+	if err := run(ctx, *addr, o, m); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -52,19 +61,15 @@ func copies(o serve.Options, args []string) error {
 	return fmt.Errorf("%q; want nothing, backup FILE or restore FILE", args)
 }
 
-func run(ctx context.Context, name, addr string, o serve.Options, inputs, outputs int) error {
+func run(ctx context.Context, addr string, o serve.Options, m maker) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	var device *backend.Backend
-	defer func() { device.Close() }()
-	service, err := serve.Start(func(ctx context.Context) (learner *pcl.Learner, err error) {
-		if device, err = backend.Open(ctx, backend.Options{Name: name}); err != nil {
-			return nil, err
-		}
-		return newLearner(ctx, device, inputs, outputs)
+	defer m.close()
+	service, err := serve.Start(func(ctx context.Context) (*pcl.Learner, error) {
+		return m.learner(ctx, o.Pictures)
 	}, o)
 	if err != nil {
 		return err
@@ -73,11 +78,41 @@ func run(ctx context.Context, name, addr string, o serve.Options, inputs, output
 	return service.Run(ctx, listener)
 }
 
-// newLearner chooses the network and how it learns.
-func newLearner(ctx context.Context, device *backend.Backend, inputs, outputs int) (*pcl.Learner, error) {
-	net, err := pcl.NewMLP(inputs, []int{128, 64}, outputs)
-	if err != nil {
+// maker makes a learner.
+type maker struct {
+	backend, features string
+	inputs, outputs   int
+
+	device   *backend.Backend
+	backbone *features.Backbone // nil without features
+}
+
+// learner chooses the network and how it learns.
+func (m *maker) learner(ctx context.Context, size datasets.Shape) (_ *pcl.Learner, err error) {
+	if m.device, err = backend.Open(ctx, backend.Options{Name: m.backend}); err != nil {
 		return nil, err
 	}
-	return pcl.New(ctx, pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
+	o := pcl.Options{Backend: m.device, Optimizer: optim.Adam{LR: 0.003}}
+	inputs, hidden := m.inputs, []int{128, 64}
+	if m.features != "" {
+		spec, err := features.Parse(m.features)
+		if err == nil {
+			m.backbone, err = features.Open(ctx, spec, features.Options{}, size.Height, size.Width, size.Channels)
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.Features, inputs, hidden = m.backbone, features.Width, nil
+	}
+	if o.Model, err = pcl.NewMLP(inputs, hidden, m.outputs); err != nil {
+		return nil, err
+	}
+	return pcl.New(ctx, o)
+}
+
+func (m *maker) close() {
+	if m.backbone != nil {
+		m.backbone.Close()
+	}
+	m.device.Close()
 }

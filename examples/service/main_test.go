@@ -98,12 +98,13 @@ func TestBusyAddress(t *testing.T) {
 	}
 	defer busy.Close()
 	file := filepath.Join(t.TempDir(), "service.pcl")
-	if err := run(t.Context(), "go", busy.Addr().String(), serve.Options{File: file}, 8, 4); err == nil {
+	o, small := serve.Options{File: file}, maker{backend: "go", inputs: 8, outputs: 4}
+	if err := run(t.Context(), busy.Addr().String(), o, small); err == nil {
 		t.Fatal("no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, "go", "127.0.0.1:0", serve.Options{File: file}, 8, 4); err != nil {
+	if err := run(ctx, "127.0.0.1:0", o, small); err != nil {
 		t.Fatal(err)
 	}
 }
