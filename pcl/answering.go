@@ -48,18 +48,20 @@ func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) 
 	return sets, sets[0].CompileDescribe(at, scores)
 }
 
-// few is the smallest number of samples that a program is made for. Without convolutions the time
-// for one sample is that for reading the parameters, which XLA does faster for several at once.
-func few(b *backend.Backend, spec device.Spec) int {
-	if b.Info.Name != backend.XLACPU {
-		return 1
-	}
+// sizes returns the number of samples of the smaller program, and from how many samples on the
+// larger one, of spec.Batch, is used. With convolutions each sample costs the same, in whichever
+// program. Without them the time is mostly that for reading the parameters, so that several samples
+// at once cost what one does; XLA even reads them faster for several.
+func sizes(b *backend.Backend, spec device.Spec) (few, enough int) {
 	for _, p := range spec.Model.Layout().Params {
 		if len(p.Dims) > 2 {
-			return 1
+			return 1, max(2, (spec.Batch+1)/2)
 		}
 	}
-	return min(fewDense, spec.Batch)
+	if few = 1; b.Info.Name == backend.XLACPU {
+		few = min(fewDense, spec.Batch)
+	}
+	return few, max(few+1, (spec.Batch+7)/8)
 }
 
 const fewDense = 8

@@ -27,6 +27,7 @@ type Predictor struct {
 	sets     map[int][]*device.Set // by the samples that a program takes, few or many; for each client
 	few      int
 	many     int
+	enough   int // for how few samples a program for many is used
 
 	registry registry
 	rule     rehearsal.Scorer // compares classes; nil if the logits do
@@ -385,7 +386,8 @@ func (p *Predictor) put(size int, b *device.Batch) {
 // owns a share. spec.Batch is the largest number of samples of a program.
 func (p *Predictor) open(a *answering, spec device.Spec, theta *shared, statistics []float32) (*Predictor, error) {
 	p.programs.hold()
-	p.model, p.few, p.many, p.theta = spec.Model, few(p.programs.backend, spec), spec.Batch, theta
+	p.model, p.many, p.theta = spec.Model, spec.Batch, theta
+	p.few, p.enough = sizes(p.programs.backend, spec)
 	p.sets, p.batches = map[int][]*device.Set{}, map[int][]*device.Batch{}
 	p.statistics = append(p.statistics, statistics...)
 	for _, spec.Batch = range []int{p.few, p.many} {
@@ -410,7 +412,7 @@ func (p *Predictor) clients(n int) int {
 // fit returns how many samples the next batch takes when n are left, and the size of its program.
 // Several small batches cost less than one that is nearly empty.
 func (p *Predictor) fit(n int) (samples, size int) {
-	if n <= p.few || 8*n < p.many {
+	if n < p.enough {
 		return min(n, p.few), p.few
 	}
 	return min(n, p.many), p.many

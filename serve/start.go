@@ -95,6 +95,19 @@ func (s *Service) prepare(ctx context.Context) error {
 	return nil
 }
 
+// Learner returns the service's learner, which the program may use as it likes but for closing it.
+// Until [Service.Run] has it, Learner waits.
+func (s *Service) Learner(ctx context.Context) (*pcl.Learner, error) {
+	select {
+	case <-s.ready:
+		return s.learner, nil
+	case <-s.ending.Done():
+		return nil, errEnding
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // has says whether the service has its learner.
 func (s *Service) has() bool {
 	select {
