@@ -7,6 +7,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -41,7 +42,9 @@ func answeringOn(b *backend.Backend) (*answering, error) {
 // sets returns the programs for batches of a size, on each client. That of the first is compiled;
 // only many samples are worth compiling it for more.
 func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) ([]*device.Set, error) {
-	spec.Loss = nil // samples to be predicted have no targets
+	spec = device.Spec{ // all else does not matter for predictions
+		Model: spec.Model, Shared: spec.Model.Layout().Total, Batch: spec.Batch, Optimizer: optim.SGD{LR: 1},
+	}
 	a.mu.Lock()
 	sets := a.cache.Sets(spec)
 	a.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -66,7 +65,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Pr
 	if p.registry, err = t.arrived(m.Outputs()); err != nil {
 		return nil, err
 	}
-	spec := device.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}}
+	spec := device.Spec{Model: m, Batch: batch}
 	a, err := answeringOn(b)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ var (
 	samples    = flag.Int("samples", 1, "samples of a request")
 	raw        = flag.Bool("raw", false, "send float32 values, not JSON")
 	length     = flag.Duration("length", 10*time.Second, "how long each part takes")
+	warm       = flag.Int("warm", 60, "steps before the first measurement")
 	clients    = flag.String("clients", "1 8 64", "numbers of clients that wait for their answers")
 	child      = flag.String("child", "", "be the service, with this file")
 )
@@ -221,7 +222,9 @@ func parent() error {
 	}
 	body := request()
 	none := func() []time.Duration { time.Sleep(*length); return nil }
-	time.Sleep(*length) // the first steps compile, and the pace is found
+	for began := time.Now(); s.status().Steps < *warm && time.Since(began) < 3*time.Minute; { // compiles, and finds its pace
+		time.Sleep(*length / 20)
+	}
 	for turn := range 2 {
 		s.measure(fmt.Sprintf("training alone, turn %d", turn), none)
 		s.measure(fmt.Sprintf("%g a second, turn %d", *rate, turn), func() []time.Duration { return s.open(body) })

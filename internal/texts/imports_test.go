@@ -19,6 +19,7 @@ const module = "github.com/parallelcl/parallelcl/"
 // internal/ may also import the small tools in it. CONTRIBUTING says what the packages hold.
 var mayImport = map[string]string{
 	"bench/record":                 "pcl/results",
+	"bench/serve":                  "pcl pcl/backend pcl/data pcl/method pcl/model pcl/optim serve",
 	"bindings/c":                   "emgd pcl/weigh",
 	"bench/search":                 "pcl/experiment pcl/results pcl/scenario",
 	"cmd/pcl":                      "cli",

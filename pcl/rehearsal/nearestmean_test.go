@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -82,5 +83,26 @@ func TestMeansOfOtherSizes(t *testing.T) {
 	scores := make([]float64, 1)
 	if rule.Score([]float32{1, 0, 0}, []int{3}, scores); !math.IsInf(scores[0], -1) {
 		t.Errorf("features of three numbers: %v", scores)
+	}
+}
+
+// TestSomeOfEach: few samples of a class lie evenly among all, and a class with fewer keeps its own.
+func TestSomeOfEach(t *testing.T) {
+	var all []memory.Item
+	for i := range 40 {
+		all = append(all, memory.Item{Class: 1, Pixels: []float32{float32(i)}})
+		if i%20 == 0 {
+			all = append(all, memory.Item{Class: 2, Pixels: []float32{float32(-i)}})
+		}
+	}
+	var got []float32
+	for _, it := range someOfEach(all, 4) {
+		got = append(got, it.Pixels[0])
+	}
+	if want := []float32{0, 0, 10, 20, -20, 30}; !slices.Equal(got, want) {
+		t.Errorf("samples %v, want %v", got, want)
+	}
+	if got := someOfEach(all, len(all)); len(got) != len(all) {
+		t.Errorf("%d of %d samples", len(got), len(all))
 	}
 }
