@@ -15,9 +15,9 @@ import (
 // labelColumns are the names of the column with the classes that need not be said.
 var labelColumns = []string{"label", "class", "target", "y"}
 
-// named completes a header: a column without a name is called as pandas calls it, and at the end
-// there is none, only a separator.
-func named(header []string) []string {
+// completed gives columns of a header without a name the name that pandas gives them. Empty names
+// at the end are dropped: they stand for a separator there.
+func completed(header []string) []string {
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
 	}
@@ -34,7 +34,7 @@ func named(header []string) []string {
 
 // columns returns which column has the classes and which have numbers.
 func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
-	if data(header) {
+	if isData(header) {
 		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the "+
 			"columns", strings.Join(header, ", "))
 	}
@@ -66,9 +66,9 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 	return label, numbers, nil
 }
 
-// data reports whether a first line is one of data: numbers, but for one field, which may be a
-// class. Whole numbers in a row are names that pandas gives.
-func data(header []string) bool {
+// isData reports whether a first line has data: numbers, but for one field, which may be a class.
+// Whole numbers in a row are names that pandas gives.
+func isData(header []string) bool {
 	var found []float64
 	for _, name := range header {
 		if v, err := strconv.ParseFloat(name, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {

@@ -45,7 +45,7 @@ func (t *csvTable) read(ctx context.Context, f io.Reader, of string) (*rawSplit,
 		err = errors.New("the file is empty")
 	}
 	if err == nil {
-		err = t.head(named(slices.Clone(header)))
+		err = t.head(completed(slices.Clone(header)))
 	}
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"image"
 )
 
-// deepSamples returns the samples of an image of 16 bits, two bytes each, and how many of every so
-// many are colours; nil for other images.
+// deepSamples returns the samples of an image of 16 bits, two bytes each, the number of its
+// channels, and how many of these are colours. It returns nil for other images.
 func deepSamples(img image.Image) (pix []byte, colours, channels int) {
 	switch img := img.(type) {
 	case *image.Gray16:
@@ -42,7 +42,7 @@ func depthOf(most uint16) int {
 	return 16
 }
 
-// deepen scales the samples of an image of 16 bits, of which so many are used.
+// deepen scales the samples of an image whose maker used fewer than 16 bits.
 func deepen(img image.Image, bits int) {
 	pix, _, _ := deepSamples(img)
 	for i := 0; i+1 < len(pix); i += 2 {

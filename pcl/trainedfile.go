@@ -89,9 +89,9 @@ func (t *Network) file() (*safetensors.File, error) {
 }
 
 // LoadNetwork reads a network from a safetensors file: one that [Network.Save] wrote, or one of
-// another program, of which only the tensors are known. Those of a ResNet-18 of torchvision or timm
-// get our names ([safetensors.FromTorch]). It does not need the model; whether the
-// tensors fit one is checked when they are used.
+// another program, of which only the tensors are known. Tensors of a ResNet-18 of torchvision or
+// timm get our names ([safetensors.FromTorch]). It does not need the model; whether the tensors fit
+// one is checked when they are used.
 func LoadNetwork(path string) (t *Network, err error) {
 	f, err := safetensors.Load(path)
 	if err != nil {

@@ -242,8 +242,8 @@ func (j *Journal) commit(frames []byte) error {
 	return nil
 }
 
-// goOn begins another segment in place of one that must not be written any more. What that has
-// behind the acknowledged records does not count.
+// goOn begins another segment in place of one that must not be written any more. Bytes of the old
+// one behind its acknowledged records do not count.
 func (j *Journal) goOn() error { return j.begin(unsaved, 0) }
 
 // unsaved stands in the header of a segment that does not begin with a state. No state has this

@@ -15,7 +15,7 @@ const (
 	perTable = 1 << inGroup
 )
 
-// drawSigns draws R. What is drawn depends on d, the number of columns and the seed alone.
+// drawSigns draws R. R depends on d, the number of columns and the seed alone.
 func drawSigns(from uint64, d, columns int) *signs {
 	groups := (d + inGroup - 1) / inGroup
 	r := &signs{d, make([][]uint8, (groups+atOnce-1)/atOnce*atOnce)}

@@ -59,8 +59,8 @@ func (s *runState) countStreams(step *pcl.StepReport) {
 	stat.NormD.Add(step.NormD)
 }
 
-// divergence counts the rows and samples of a run that were not finite, and notes whether the run
-// still learns.
+// divergence counts rows, samples and steps of a run that were left out because they were not
+// finite, and notes whether the run still learns.
 type divergence struct {
 	Skipped  int `json:"skipped"`            // how many rows were left out
 	Samples  int `json:"samples,omitempty"`  // how many samples were left out of rows that took part

@@ -14,8 +14,8 @@ import (
 // photos would be pictures of 64×64, with three channels in [0,1].
 var photos data.Samples
 
-// A learner on features takes pictures, and predicts on pictures. What it has learnt of a task it
-// can unlearn to the bit, and then the cache has no features of that task's pictures either.
+// A learner on features takes pictures, and predicts on pictures. It can unlearn a task to the bit,
+// and then the cache has no features of that task's pictures either.
 func ExampleOpen() {
 	ctx := context.Background()
 	spec, err := features.Parse("efficientnet-lite0")

@@ -61,8 +61,8 @@ func registeredAs(m Method) (r registered, ok bool) {
 	return r, false
 }
 
-// Describe returns the Info of a method: its own ([Describer]), that which it was registered with,
-// that of the method in it, or else one that has only the name of its type.
+// Describe returns the Info of a method: its own ([Describer]), the registered one, that of the
+// method that it wraps, or else one with only the name of its type.
 func Describe(m Method) Info {
 	if d, ok := m.(Describer); ok {
 		return d.Info()

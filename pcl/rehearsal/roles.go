@@ -50,7 +50,7 @@ type Storer interface {
 	Store(ctx Context, current [][]memory.Item) error
 }
 
-// Observer sees the samples that tasks train on. What the memory keeps of them is for others to say.
+// Observer sees the samples that tasks train on. Other roles decide which of them the memory keeps.
 type Observer interface {
 	// Admit returns an error if the observer cannot take a sample. It is called before a step is made
 	// with it.
