@@ -4,17 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/internal/pyrule"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
@@ -48,6 +49,11 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if everyCore {
 		c.Jobs = runtime.NumCPU()
 	}
+	began := time.Now()
+	if _, err := m.Pictures(rc.ctx, configs[0].Config()); err != nil {
+		return err
+	}
+	opened := time.Since(began).Seconds()
 	set, b, err := c.ready(rc, m, configs, c.Jobs)
 	if err != nil {
 		return err
@@ -55,16 +61,30 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	if everyCore && b.Info.Name == backend.XLACUDA {
 		c.Jobs = 1
 	}
-	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
+	beside, err := atOnce(configs)
+	if err != nil {
+		return err
+	}
+	rc.note("%d runs in %s, %d at a time%s%s", len(configs)+len(beside), c.Out, c.Jobs, noteOfBeside(beside), noteOf(set))
 	store := experiment.Store{Dir: c.Out, CheckpointEvery: c.CheckpointEvery}
 	schedule := experiment.Schedule{Machine: m, Jobs: c.Jobs, Log: rc.say}
-	runs, err := collect(rc, configs, store, schedule, "")
+	runs, err := collect(rc, slices.Concat(configs, beside), store, schedule, "")
 	if err := advised(err); err != nil {
 		return err
 	}
-	all := versus.Of(rows.Columns(rows.Of(runs)), "")
+	o := onFeatures{
+		machine: m, store: store, schedule: schedule, data: c.options(), command: withFeatures(os.Args[1:]), opened: opened,
+	}
+	lda, known, err := o.make(rc, set, configs, besideSeconds(runs))
+	if err := advised(err); err != nil {
+		return err
+	}
+	all := versus.Of(rows.Columns(rows.Of(slices.Concat(runs, lda))), "")
 	for _, t := range all {
-		t.Bound(slices.DeleteFunc(slices.Clone(runs), func(r *results.Run) bool { return r.Increment != t.Increment }))
+		t.Advise(known)
+		if !slices.ContainsFunc(beside, func(c experiment.Checked) bool { return c.Config().Increment == t.Increment }) {
+			t.Notes = append(t.Notes, fewForAtOnce)
+		}
 	}
 	return rc.print(c.JSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }

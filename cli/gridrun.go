@@ -73,7 +73,8 @@ func (c *gridWork) work(
 	defer schedule.Machine.Close()
 	var missing error
 	for _, g := range all {
-		end := follow(rc, &schedule, func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
+		end := follow(rc, &schedule, nil,
+			func(i int, config experiment.Config) string { return label(i, len(g.Runs), config) })
 		err := g.Work(ctx, store, schedule)
 		end()
 		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, experiment.ErrData) {

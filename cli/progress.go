@@ -2,27 +2,117 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// follow shows which runs are made, and how far each is unless several are made side by side. The
-// run's name is printed on a line of its own. end removes what shows the latest progress.
-func follow(rc *runContext, s *experiment.Schedule, label func(int, experiment.Config) string) (end func()) {
+// follow shows which runs are made, how far each is unless several are made side by side, and when
+// all will be done if their pace is known. The run's name is printed on a line of its own. end
+// removes what shows the latest progress.
+func follow(
+	rc *runContext, s *experiment.Schedule, all *pace, label func(int, experiment.Config) string,
+) (end func()) {
 	line := terminal.NewLine(nil)
 	s.OnBegin = func(i int, config experiment.Config) {
+		all.begin(i)
 		line.Close()
 		line = terminal.NewLine(rc.progress())
-		rc.note("%s", label(i, config))
+		rc.note("%s%s", label(i, config), all.text(", "))
 	}
-	if s.Jobs < 2 {
-		s.OnProgress = func(_ int, p experiment.Progress) {
-			line.Show("  step %d of %d, %s", p.Step, p.Steps, figures(p))
+	s.OnProgress = func(i int, at experiment.Progress) {
+		all.reach(i, float64(at.Step)/float64(max(1, at.Steps)))
+		switch {
+		case s.Jobs < 2:
+			line.Show("  step %d of %d, %s%s", at.Step, at.Steps, figures(at), all.text("; all runs: "))
+		case all != nil:
+			line.Show("  %d of %d runs are done%s", all.done, len(all.work), all.text(", "))
 		}
 	}
 	return func() { line.Close() }
+}
+
+// pace is how far runs have come together. Those that were finished before take no time. A nil pace
+// is not known.
+type pace struct {
+	work  []float64       // of each run, in passes over its samples
+	made  map[int]float64 // of each run that this process makes or has made, the share that is done
+	total float64         // the work of the runs that were not finished before
+	done  int
+	began time.Time // when the first run was
+	now   func() time.Time
+}
+
+func newPace(configs []experiment.Checked) *pace {
+	p := &pace{made: map[int]float64{}, now: time.Now}
+	for _, c := range configs {
+		work := float64(c.Config().Epochs)
+		p.work, p.total = append(p.work, work), p.total+work
+	}
+	return p
+}
+
+func (p *pace) begin(i int) {
+	if p == nil {
+		return
+	}
+	if p.began.IsZero() {
+		p.began = p.now()
+	}
+	p.made[i] = 0
+}
+
+func (p *pace) reach(i int, share float64) {
+	if p != nil {
+		p.made[i] = share
+	}
+}
+
+func (p *pace) end(i int) {
+	p.done++
+	if _, own := p.made[i]; own {
+		p.made[i] = 1
+	} else {
+		p.total -= p.work[i]
+	}
+}
+
+// left estimates the time that is left, as if all work took the same; known is false before a
+// hundredth of a run is done.
+func (p *pace) left() (left time.Duration, known bool) {
+	done, least := 0.0, 0.01*slices.Min(p.work)
+	for i, share := range p.made {
+		done += share * p.work[i]
+	}
+	if done < least {
+		return 0, false
+	}
+	return time.Duration(float64(p.now().Sub(p.began)) * (p.total - done) / done), true
+}
+
+// text says what is left of several runs, behind a text that joins it to others.
+func (p *pace) text(joint string) string {
+	if p == nil || len(p.work) < 2 {
+		return ""
+	}
+	left, known := p.left()
+	if !known || left < time.Second {
+		return ""
+	}
+	return fmt.Sprintf("%s%s left", joint, roughly(left))
+}
+
+// roughly writes a duration as exactly as an estimate is.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
 func figures(s experiment.Progress) string {

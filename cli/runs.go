@@ -11,6 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // dataFlag is the flag of all commands that read image sets.
@@ -86,7 +87,8 @@ func collect(
 ) ([]*results.Run, error) {
 	defer rc.hold()()
 	begun := make([]bool, len(configs))
-	end := follow(rc, &schedule, func(i int, config experiment.Config) string {
+	all := newPace(configs)
+	end := follow(rc, &schedule, all, func(i int, config experiment.Config) string {
 		text := label(i, len(configs), config) + note
 		begun[i], note = true, ""
 		return text
@@ -95,6 +97,7 @@ func collect(
 	runs, stopped := make([]*results.Run, len(configs)), error(nil)
 	for e, err := range experiment.Each(rc.ctx, configs, store, schedule) {
 		end()
+		all.end(e.Index)
 		name := label(e.Index, len(configs), configs[e.Index].Config())
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted): // others may not have been saved, which counts more
@@ -113,7 +116,11 @@ func collect(
 
 // label is a line above the progress of a run, which is one of several.
 func label(i, of int, config experiment.Config) string {
-	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
+	name := config.Method
+	if config.Kind == scenario.Joint {
+		name += " on all tasks at once"
+	}
+	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, name, config.Increment, config.Seed)
 }
 
 // advised adds to an error about runs what helps against it.

@@ -21,7 +21,7 @@ func printTable(out io.Writer, runs []*results.Run) error {
 			about = append(about, m.Name+": "+m.About)
 		}
 	}
-	t := newTable(append(head, "STEPS", "ms/STEP", "STEPS/s")...)
+	t := newTable(append(head, "STEPS", "ms/STEP", "STEPS/s", "SAMPLES", "SUMS")...)
 	for _, g := range results.Group(runs, results.Repetition...) {
 		r := g.Runs[0]
 		steps := g.Moment(func(r *results.Run) float64 { return float64(r.Steps) })
@@ -30,11 +30,13 @@ func printTable(out io.Writer, runs []*results.Run) error {
 		for _, m := range results.Metrics {
 			cells = append(cells, spread(g.Moment(m.Of)))
 		}
+		samples, sums := versus.BytesOf(g.Runs).Cells()
 		t.row(append(cells, fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean),
-			fmt.Sprintf("%.0f", 1000/ms.Mean))...)
+			fmt.Sprintf("%.0f", 1000/ms.Mean), samples, sums)...)
 	}
 	err := t.print(out)
-	fmt.Fprintln(out, strings.Join(about, "; ")+"; ± population standard deviation over the runs.")
+	fmt.Fprintln(out, strings.Join(about, "; ")+"; ± population standard deviation over the runs; SAMPLES: bytes of the "+
+		"samples that are kept; SUMS: of the sums that a method learns from.")
 	for _, r := range runs {
 		for _, remark := range r.Remarks() {
 			fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark)

@@ -39,7 +39,7 @@ type Config struct {
 	Features   string `json:"features,omitempty" param:"features" default:"" flag:"features" doc:"train on features of a pretrained network in place of pixels: efficientnet-lite0, also with values such as efficientnet-lite0:size=224 (docs/features.md)"`
 	Augment    string `json:"augment,omitempty" param:"augment" default:"" flag:"augment" doc:"how pictures are changed at random before a step trains on them: flip (left and right), crop (moved by up to an eighth), or flip,crop"`
 	Increment  string `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
-	Kind       string `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
+	Kind       string `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once,joint" doc:"how the tasks follow one another; joint: the samples of all are one stream (docs/protocol.md §3.6)"`
 	Tasks      int    `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
 	MinClasses int    `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
 	MaxClasses int    `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
@@ -70,7 +70,9 @@ type Config struct {
 	Memory      memory.Config `json:"memory" param:"memory"`
 	Edit        pcl.Edit      `json:"edit,omitzero" param:"edit"`
 	ExtraUpdate bool          `json:"extra_update,omitempty" param:"extra_update" default:"false" doc:"make a second update in each step with the same weights, as the control experiment for editing (docs/method.md §3.4)"`
-	EvalEvery   int           `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
+	// Beside changes nothing but how the result is read: see [results.Run.Beside].
+	Beside    bool `json:"beside,omitempty" param:"beside" default:"false" doc:"show the run beside others, as what is possible: no test compares it, and it has no rank"`
+	EvalEvery int  `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
 }
 
 // DefaultConfig returns the recommended method with the benchmark's settings for a data set

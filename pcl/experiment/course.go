@@ -18,6 +18,7 @@ type course struct {
 	machine  *Machine
 	set      *datasets.Dataset
 	scenario *scenario.Scenario
+	judged   *scenario.Scenario // has the tasks that are tested; see [Config.judged]
 	learner  *pcl.Learner
 }
 
@@ -39,6 +40,9 @@ func (m *Machine) newCourse(ctx context.Context, c Checked, look pcl.Options) (*
 func (p *course) begin(look pcl.Options) error {
 	var err error
 	if p.scenario, err = p.config.newScenario(p.set); err != nil {
+		return err
+	}
+	if p.judged, err = p.config.judged(p.set, p.scenario); err != nil {
 		return err
 	}
 	p.learner, err = p.newLearner(p.machine, p.set, outputs(p.scenario, p.set), look)
@@ -112,6 +116,9 @@ func checkMemory(c memory.Config, s *scenario.Scenario) error {
 // nothing else.
 func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look pcl.Options) (*pcl.Learner, error) {
 	config := c.config
+	if config.joint() {
+		config.Increment = "class" // in training; see [course.counts]
+	}
 	own, err := c.parts()
 	if err != nil {
 		return nil, err

@@ -98,16 +98,41 @@ func (m *Machine) DatasetOf(ctx context.Context, c Config) (*datasets.Dataset, e
 	return set, nil
 }
 
-// featuresOf returns the set of the features of pictures.
-func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.Options) (*datasets.Dataset, error) {
+// MissingFeatures returns how many pictures a configuration on features has, and how many of them
+// have none in the cache.
+func (m *Machine) MissingFeatures(ctx context.Context, c Config) (all, missing int, err error) {
+	d, err := m.Pictures(ctx, c)
+	if err == nil {
+		err = HasPictures(d)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	train, _ := first(d, &d.Train, c.TrainPerClass)
+	test, _ := first(d, &d.Test, c.TestPerClass)
+	missing, err = features.Missing(c.spec(), "", train, test)
+	return train.Len() + test.Len(), missing, err
+}
+
+// HasPictures returns an error if a data set does not have pictures of bytes, of which features can
+// be computed.
+func HasPictures(d *datasets.Dataset) error {
 	switch {
 	case d.Features != "":
-		return nil, fmt.Errorf("pcl: %s has features already, %s: leave out features", d.Name, d.Features)
+		return fmt.Errorf("pcl: %s has features already, %s: leave out features", d.Name, d.Features)
 	case d.Vector > 0:
-		return nil, fmt.Errorf("pcl: %s has vectors, and features are those of pictures: leave out features", d.Name)
+		return fmt.Errorf("pcl: %s has vectors, and features are those of pictures: leave out features", d.Name)
 	case d.Train.Values != nil:
-		return nil, fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of "+
-			"bytes: save them as uint8", d.Name)
+		return fmt.Errorf("pcl: %s has pictures of numbers, whose range is not known, and features are those of bytes: "+
+			"save them as uint8", d.Name)
+	}
+	return nil
+}
+
+// featuresOf returns the set of the features of pictures.
+func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.Options) (*datasets.Dataset, error) {
+	if err := HasPictures(d); err != nil {
+		return nil, err
 	}
 	out := *d
 	out.Height, out.Width, out.Channels, out.Vector = 0, 0, 0, features.Width

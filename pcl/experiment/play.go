@@ -12,13 +12,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// begun returns what is known of the tasks of a scenario before its first step.
-func (c Config) begun(set *datasets.Dataset, s *scenario.Scenario) (tasks []results.Task) {
+// begun returns what is known of the tasks of a scenario before its first step. Those of a joint
+// run end together, at its last step.
+func (c Config) begun(set *datasets.Dataset, s *scenario.Scenario, last int) (tasks []results.Task) {
 	for i, t := range s.Tasks {
 		tasks = append(tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Names: names(set, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,
 			Test: set.Select(&set.Test, c.TestPerClass, t.Classes...).Len(),
 		})
+		if c.joint() {
+			tasks[i].Start, tasks[i].End = 0, last
+		}
 	}
 	return tasks
 }

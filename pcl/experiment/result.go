@@ -59,6 +59,11 @@ func (r *runner) result() (*results.Run, error) {
 			out.PerK = append(out.PerK, k)
 		}
 	}
+	for i := range out.Tasks {
+		if r.config.joint() { // whose one stream has their losses
+			out.Tasks[i].LossFirst, out.Tasks[i].LossLast = out.Tasks[0].LossFirst, out.Tasks[0].LossLast
+		}
+	}
 	n := float64(len(out.Tasks))
 	for _, t := range out.Tasks {
 		out.A += 100 * t.AccFinal / n

@@ -144,7 +144,7 @@ func (r *runner) beginLearner() error {
 	if err := r.begin(look); err != nil {
 		return err
 	}
-	r.state.Tasks = r.config.begun(r.set, r.scenario)
+	r.state.Tasks = r.config.begun(r.set, r.judged, r.scenario.LastStep())
 	r.state.Measured.Started = r.begun
 	return nil
 }

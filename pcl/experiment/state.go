@@ -128,8 +128,14 @@ func (r *runner) evaluate(s *pcl.StepReport) error {
 	began := time.Now()
 	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
 	arrived := r.learner.LastID()
+	if r.config.joint() {
+		arrived, point.Ended = len(r.state.Tasks), nil
+		if len(s.Ended) > 0 {
+			point.Ended = r.ids()
+		}
+	}
 	for i := range arrived {
-		counts, err := r.learner.EvaluateByClass(i + 1)
+		counts, err := r.counts(i + 1)
 		if err != nil {
 			return err
 		}

@@ -3,11 +3,19 @@ package experiment
 import (
 	"fmt"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // variant describes in a few words what a configuration adds to its method, such as memory editing.
 func (c Config) variant() string {
 	var parts []string
+	if c.joint() {
+		parts = append(parts, results.VariantJoint)
+	}
+	if c.Beside {
+		parts = append(parts, results.VariantBeside)
+	}
 	if e := c.Edit; e.Eta > 0 {
 		parts = append(parts, fmt.Sprintf("edit η=%g", e.Eta))
 		if e.MaxDrift > 0 {
@@ -33,7 +41,7 @@ func (c Config) variant() string {
 		parts = append(parts, "init "+c.Init[:min(8, len(c.Init))])
 	}
 	if c.Features != "" {
-		parts = append(parts, "features "+c.spec().String())
+		parts = append(parts, results.VariantFeatures+" "+c.spec().String())
 	}
 	if all, err := ways(c.Augment); err == nil && len(all) > 0 {
 		parts = append(parts, "augment "+strings.Join(all, ","))

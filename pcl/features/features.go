@@ -47,6 +47,24 @@ func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, e
 	return x.out, x.all(ctx)
 }
 
+// Missing returns how many pictures, of those that differ, have no features in the cache.
+func Missing(s Spec, dir string, lists ...Pictures) (int, error) {
+	dir, err := cacheDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	x := &extraction{spec: s, dir: dir, lists: lists}
+	if err := x.index(); err != nil {
+		return 0, err
+	}
+	sum, err := s.OwnWeights()
+	if err != nil {
+		return 0, err
+	}
+	err = x.look(store{dir: filepath.Join(dir, s.folder(cmp.Or(sum, published)))})
+	return len(x.missing), err
+}
+
 // place is a picture: its list and its number in it.
 type place struct{ list, i int }
 

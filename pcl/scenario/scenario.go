@@ -69,7 +69,8 @@ type Options struct {
 	Increment string
 	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel"
 	// start at random while an earlier one still runs, "serial" ones follow one another (serial
-	// continual learning), and those "all_at_once" start together (multi-task learning).
+	// continual learning), and those "all_at_once" start together (multi-task learning). [Joint] makes
+	// one task of all of them.
 	Kind       string
 	Tasks      int
 	MinClasses int
@@ -108,11 +109,14 @@ func Generate(o Options, perClass []int) (_ *Scenario, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Kind == Joint {
+		tasks = []Task{joined(tasks)}
+	}
 	s := &Scenario{
 		Schema: schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
 		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline, Tasks: tasks,
 	}
-	durations := make([]int, o.Tasks)
+	durations := make([]int, len(tasks))
 	for t := range s.Tasks {
 		if err := s.fill(t, o, perClass); err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ func starts(durations []int, kind string, timeline uint64) ([]int, error) {
 		case kind == "serial":
 			starts[t] = last + 1
 		case kind != "all_at_once":
-			return nil, fmt.Errorf("kind %q is none of parallel, serial, all_at_once", kind)
+			return nil, fmt.Errorf("kind %q is none of parallel, serial, all_at_once, joint", kind)
 		}
 		last = max(last, starts[t]+d-1)
 	}

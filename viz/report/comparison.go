@@ -22,9 +22,9 @@ import (
 // comparison shows a column: who leads, what that decides, and a line for each method with its
 // difference from EMGD, else from one of its kin, else from the first. The table of one method
 // compares nothing.
-func comparison(c *rows.Column) (block, *versus.Table) {
+func comparison(c *rows.Column) (b block, compared *versus.Table) {
 	columns := []*rows.Column{c}
-	compared := append(versus.Of(columns, versus.Preferred(columns)), &versus.Table{})[0]
+	compared = cmp.Or(append(versus.Of(columns, versus.Preferred(columns)), versus.Alone(c))[0], &versus.Table{})
 	lines := map[string]versus.Line{}
 	for _, l := range compared.Lines {
 		lines[l.Method] = l
@@ -33,7 +33,7 @@ func comparison(c *rows.Column) (block, *versus.Table) {
 	for _, m := range results.Metrics[1:] {
 		t.Head = append(t.Head, m.Name+", %")
 	}
-	t.Head = append(t.Head, "rank", "situations, runs", "ms/step", "A, tuned", "A, paper", "F, paper")
+	t.Head = append(t.Head, "rank", "situations, runs", "ms/step", "kept, MB", "A, tuned", "A, paper", "F, paper")
 	for _, e := range c.ByA() {
 		accuracy, l := valueCell(e.A), lines[e.Name]
 		if fixed(2)(e.A.StdRuns) != fixed(2)(e.A.StdSeeds) && !math.IsNaN(e.A.StdRuns) {
@@ -50,15 +50,57 @@ func comparison(c *rows.Column) (block, *versus.Table) {
 		}
 		paperA, paperF := paper.Numbers(e)
 		t.add(row{ID: entryID(e), Series: e.Name}, append(cells, numberCell(cmp.Or(e.Rank, math.NaN()), fixed(1)),
-			runsCell(e, l.Against), timeCell(e, l.Cost), valueCell(tuned), paperCell(paperA), paperCell(paperF))...)
+			runsCell(e, l.Against), timeCell(e, l.Cost), bytesCell(versus.BytesOf(e.Results())), valueCell(tuned),
+			paperCell(paperA), paperCell(paperF))...)
 	}
+	addBounds(t, compared.Bounds)
 	t.leaveOutBlanks()
-	b := block{Title: c.Benchmark.String(), Table: t, Notes: []string{paper.Note(c)}}
+	b = block{Title: c.Benchmark.String(), Table: t, Notes: []string{paper.Note(c)}}
 	if compared.Reference != "" {
 		b.Title, b.Lead = b.Title+": which method is better", leader(c, lines)
 		b.Notes = append(append([]string{decision(compared)}, b.Notes...), append(compared.Notes, compared.More)...)
 	}
+	b.Notes = append(b.Notes, compared.Next)
 	return b, compared
+}
+
+// addBounds adds the rows that no test is about, below those of the methods.
+func addBounds(t *table, all []*versus.Bound) {
+	for _, b := range all {
+		cells := make([]datum, len(t.Head))
+		for i, head := range t.Head {
+			switch head {
+			case "method":
+				cells[i] = datum{Text: b.Text(b.Situations)}
+			case "A, %":
+				cells[i] = numberCell(b.A, fixed(2))
+			case "situations, runs":
+				if b.Runs > 0 {
+					cells[i] = datum{Text: fmt.Sprintf("%d, %d", b.Situations, b.Runs)}
+				}
+			case "kept, MB":
+				cells[i] = bytesCell(b.Bytes)
+			case t.Head[2]:
+				if b.Difference != nil {
+					cells[i] = numberCell(*b.Difference, paper.Signed)
+				}
+			}
+		}
+		t.add(row{}, cells...)
+	}
+}
+
+// bytesCell is how many megabytes of samples and sums a method keeps, and how many of them are sums;
+// a dash where that is not known.
+func bytesCell(b versus.Bytes) datum {
+	if b == (versus.Bytes{}) {
+		return datum{Text: "–"}
+	}
+	out := numberCell(float64(b.Samples+b.Sums)/1e6, fixed(2))
+	if b.Sums > 0 {
+		out.Small = fixed(2)(float64(b.Sums)/1e6) + " in sums"
+	}
+	return out
 }
 
 func valueCell(v stats.Summary) datum {

@@ -130,7 +130,7 @@ func FindingsOf(files []results.File) (*paper.Findings, error) {
 	})
 	var all []*rows.Row
 	for _, g := range groups {
-		labels, err := viz.RunLabels(g.Runs)
+		labels, err := labelsOf(g.Runs)
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +149,28 @@ func FindingsOf(files []results.File) (*paper.Findings, error) {
 	return paper.New(all)
 }
 
+// labelsOf names the lines of runs. Those that stand beside the others have names of their own, and
+// change none of these.
+func labelsOf(runs []*results.Run) ([]string, error) {
+	compared := slices.DeleteFunc(slices.Clone(runs), (*results.Run).Beside)
+	if len(compared) == 0 || len(compared) == len(runs) {
+		return viz.RunLabels(runs)
+	}
+	own, err := viz.RunLabels(compared)
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]string, len(runs))
+	for i, r := range runs {
+		if at := slices.Index(compared, r); at >= 0 {
+			labels[i] = own[at]
+		} else {
+			labels[i] = r.Label()
+		}
+	}
+	return labels, nil
+}
+
 // entryID is a name for links to the line of a method.
 func entryID(e *rows.Entry) string {
 	return "e" + checksum([]byte(e.Column.Table.Name + "/" + e.Column.Benchmark.String() + "/" + e.Name))[:16]
@@ -158,7 +180,15 @@ func headline(f *paper.Findings) string {
 	runs := 0
 	var all []*rows.Row
 	for _, g := range f.Grids {
-		runs, all = runs+g.Provenance().Done, append(all, g.Rows...)
+		runs += g.Provenance().Done
+		for _, c := range g.Columns {
+			for _, e := range c.Entries {
+				all = append(all, e.Rows...)
+			}
+			for _, e := range c.Beside {
+				runs -= e.Done
+			}
+		}
 	}
 	methods := values(all, (*rows.Row).Line)
 	situations := values(all, func(r *rows.Row) string { return fmt.Sprint(r.Dataset, r.Situation) })

@@ -70,6 +70,8 @@ func behind() []column {
 		{"run_method", func(r *Row) any { return &r.Run.Method }, result},
 		{"run_variant", func(r *Row) any { return &r.Run.Variant }, result},
 		{"ends", func(r *Row) any { return &r.Run.Curve }, result},
+		{"stored_bytes", func(r *Row) any { return &r.Run.Measured.StoredBytes }, further},
+		{"statistics_bytes", func(r *Row) any { return &r.Run.Measured.StatisticsBytes }, further},
 	}
 	for _, m := range results.Metrics[3:] {
 		out = append(out, column{m.Name, func(r *Row) any { return r.keep(m) }, further})
@@ -98,7 +100,9 @@ func (c column) get(r *Row) string {
 	case *string:
 		return *v
 	case *int:
-		return strconv.Itoa(*v)
+		if c.kind != further || *v != 0 {
+			return strconv.Itoa(*v)
+		}
 	case *uint64:
 		return strconv.FormatUint(*v, 10)
 	case **int:

@@ -38,6 +38,24 @@ func (e *Entry) Method() string {
 	return ""
 }
 
+// Results returns the runs of the entry that have a result.
+func (e *Entry) Results() (out []*results.Run) {
+	for _, r := range e.Rows {
+		if r.State == Done {
+			out = append(out, r.Run)
+		}
+	}
+	return out
+}
+
+// Took returns the seconds that the runs of the entry took together.
+func (e *Entry) Took() (seconds float64) {
+	for _, r := range e.Rows {
+		seconds += r.Took()
+	}
+	return seconds
+}
+
 func (e *Entry) summarise() {
 	for _, r := range e.Rows {
 		switch {

@@ -53,20 +53,9 @@ func (p *Provenance) facts() []Fact {
 		{"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)},
 	}
 	if p.Hours > 0 {
-		facts = append(facts, Fact{"time", lasted(p.Hours) + " of one process"})
+		facts = append(facts, Fact{"time", plural.Time(3600*p.Hours) + " of one process"})
 	}
 	return facts
-}
-
-// lasted writes a time in the unit in which people say it.
-func lasted(hours float64) string {
-	switch {
-	case hours < 1./60:
-		return fmt.Sprintf("%.0f seconds", 3600*hours)
-	case hours < 2:
-		return fmt.Sprintf("%.0f minutes", 60*hours)
-	}
-	return fmt.Sprintf("%.1f hours", hours)
 }
 
 // Fact is a line about where results are from, or what is missing.

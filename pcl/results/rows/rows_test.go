@@ -120,14 +120,14 @@ func TestFurtherMetric(t *testing.T) {
 	without := written(t, three())
 	results.Metrics = append(results.Metrics, lowest)
 	with := written(t, three())
-	if head, _, _ := strings.Cut(with, "\n"); !strings.HasSuffix(head, ",ends,lowest") {
+	if head, _, _ := strings.Cut(with, "\n"); !strings.HasSuffix(head, ",ends,stored_bytes,statistics_bytes,lowest") {
 		t.Errorf("the columns are %s", head)
 	}
 	lines := must.Get(csv.NewReader(strings.NewReader(with)).ReadAll())(t)
 	if got := lines[1][len(lines[1])-1]; got != "33.333" {
 		t.Errorf("lowest is written as %q", got)
 	}
-	changed := strings.Replace(with, "edit,50.000 33.333,33.333\n", "edit,50.000 33.333,30\n", 1)
+	changed := strings.Replace(with, "edit,50.000 33.333,,,33.333\n", "edit,50.000 33.333,,,30\n", 1)
 	for name, c := range map[string]struct {
 		file string
 		want float64

@@ -26,6 +26,7 @@ type Column struct {
 	results.Benchmark
 	PaperDataset string   // what the paper calls the data set; empty where it has no such
 	Entries      []*Entry // methods, in the grid's order
+	Beside       []*Entry // what stands beside these ([results.Run.Beside]); ranks and tests know nothing of it
 }
 
 // Tables gathers rows into the tables of their grids, in order of first appearance. Of several rows
@@ -79,15 +80,22 @@ func (t *Table) gather() error {
 			c = &Column{Table: t, Benchmark: r.Benchmark(), PaperDataset: r.PaperDataset}
 			t.Columns = append(t.Columns, c)
 		}
-		e := c.Entry(r.Line())
+		list := &c.Entries
+		if r.State == Done && r.Run.Beside() {
+			list = &c.Beside
+		}
+		e := entry(*list, r.Line())
 		if e == nil {
 			e = &Entry{Column: c, Name: r.Line(), PaperMethod: r.PaperMethod, Vary: r.Vary}
-			c.Entries = append(c.Entries, e)
+			*list = append(*list, e)
 		}
 		e.Rows = append(e.Rows, r)
 	}
 	for _, c := range t.Columns {
-		for _, e := range c.Entries {
+		if len(c.Entries) == 0 { // what stands alone stands beside nothing
+			c.Entries, c.Beside = c.Beside, nil
+		}
+		for _, e := range slices.Concat(c.Entries, c.Beside) {
 			e.summarise()
 		}
 		c.rank()
@@ -149,12 +157,14 @@ func (t *Table) Column(dataset, increment string) *Column {
 }
 
 // Entry returns the entry of a name, or nil.
-func (c *Column) Entry(name string) *Entry {
-	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.Name == name })
+func (c *Column) Entry(name string) *Entry { return entry(c.Entries, name) }
+
+func entry(all []*Entry, name string) *Entry {
+	i := slices.IndexFunc(all, func(e *Entry) bool { return e.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return c.Entries[i]
+	return all[i]
 }
 
 // ByA returns the entries, the highest mean first; those of a sweep in its order.

@@ -71,7 +71,8 @@ type table struct {
 }
 
 // runColumns are what has always stood behind the columns by which a line names its run.
-const runColumns = "tasks steps a_percent f_percent a_first_percent skipped_rows diverged_at step_ms model_sha256"
+const runColumns = "tasks steps a_percent f_percent a_first_percent skipped_rows diverged_at step_ms " +
+	"model_sha256 stored_bytes statistics_bytes"
 
 var tables = map[string]table{
 	"runs":     {runColumns, outcome},
@@ -132,7 +133,8 @@ func outcome(r *results.Run, _ []results.Record, add func(...any)) {
 	if r.DivergedAt != nil {
 		diverged = *r.DivergedAt
 	}
-	cells := []any{len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256}
+	cells := []any{len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256,
+		r.Measured.StoredBytes, r.Measured.StatisticsBytes}
 	for _, m := range results.Metrics[3:] {
 		cells = append(cells, m.Of(r))
 	}

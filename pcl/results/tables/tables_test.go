@@ -41,8 +41,8 @@ func TestRuns(t *testing.T) {
 	results.Metrics = metrics[:3:3] // a further one would have a column
 	defer func() { results.Metrics = metrics }()
 	got := text(t, func(w io.Writer) error { return CSV(w, "runs", runs()[:1], nil) })
-	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,settings,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256\n" +
-		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,,2,4,50.25,-1,51.25,0,,0,00\n"
+	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,settings,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256,stored_bytes,statistics_bytes\n" +
+		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,,2,4,50.25,-1,51.25,0,,0,00,0,0\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -21,22 +21,27 @@ type Table struct {
 	Increment string   `json:"increment"`
 	Reference string   `json:"reference"`
 	Lines     []Line   `json:"methods"`          // the reference first
-	Bounds    []Bound  `json:"bounds,omitempty"` // see [Table.Bound]
+	Bounds    []*Bound `json:"bounds,omitempty"` // rows that no test is about
 	Verdict   string   `json:"verdict"`
 	More      string   `json:"more_runs,omitempty"` // what more situations would show
 	Notes     []string `json:"notes,omitempty"`
+	Next      string   `json:"next_step,omitempty"` // what is likely to gain most; see [Table.Advise]
+
+	best       string // the method with the highest A
+	onFeatures bool   // whether its runs had features in place of pixels
 }
 
 // Line is a method. A and the difference are means over situations, of which each is the mean over
 // its seeds.
 type Line struct {
-	Method     string   `json:"method"`
-	A          float64  `json:"A"`
-	Situations int      `json:"situations"`
-	Runs       int      `json:"runs"`
-	Diverged   int      `json:"diverged,omitempty"`
-	Cost       float64  `json:"step_cost,omitempty"` // median time of a step, relative to the reference
-	Against    *Against `json:"against_reference,omitempty"`
+	Method     string  `json:"method"`
+	A          float64 `json:"A"`
+	Situations int     `json:"situations"`
+	Runs       int     `json:"runs"`
+	Diverged   int     `json:"diverged,omitempty"`
+	Cost       float64 `json:"step_cost,omitempty"` // median time of a step, relative to the reference
+	Bytes
+	Against *Against `json:"against_reference,omitempty"`
 }
 
 // Against is what the situations that a method shares with the reference show about their
@@ -64,10 +69,25 @@ func Of(columns []*rows.Column, reference string) []*Table {
 		if len(entries) > 1 {
 			t := &Table{Dataset: c.Dataset, Increment: c.Increment, Reference: entries[0].Name}
 			t.fill(entries)
+			t.bound(c, entries)
+			t.Advise(Features{})
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// Alone is a table of a column of one method, which is compared with nothing but what stands beside
+// it. It is nil if the column has no method with results, or several.
+func Alone(c *rows.Column) *Table {
+	entries := slices.DeleteFunc(slices.Clone(c.Entries), func(e *rows.Entry) bool { return e.Done == 0 })
+	if len(entries) != 1 {
+		return nil
+	}
+	t := &Table{Dataset: c.Dataset, Increment: c.Increment}
+	t.bound(c, entries)
+	t.Advise(Features{})
+	return t
 }
 
 // Preferred returns the name of the method with which the others are compared by default: emgd,
@@ -98,6 +118,7 @@ func (t *Table) fill(entries []*rows.Entry) {
 	for i, e := range entries {
 		l := &t.Lines[i]
 		l.Method, l.Runs, l.Diverged, l.Cost = e.Name, e.Done, e.Diverged, cost(e.Rows, entries[0].Rows)
+		l.Bytes = BytesOf(e.Results())
 		means := rows.Situations(results.FinalAccuracy, e)
 		l.Situations = len(means)
 		for _, s := range means {

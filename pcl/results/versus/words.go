@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
@@ -139,7 +140,9 @@ func points(x float64) string {
 // legend stands below the tables.
 const legend = "A: mean final accuracy of the tasks, over situations (a label set and a timeline), " +
 	"each the mean over its seeds; p: exact sign-flip test over situations after Holm's correction; " +
-	"the interval is of one difference alone; STEP: time of a step, relative to the first."
+	"the interval is of one difference alone; STEP: time of a step, relative to the first; " +
+	"SAMPLES: bytes of the samples that a method keeps; SUMS: of the sums that it learns from; " +
+	"(in brackets): rows that no test is about (docs/protocol.md §3.6)."
 
 // Text writes the tables for a terminal.
 func Text(out io.Writer, all []*Table) error {
@@ -159,10 +162,16 @@ func Text(out io.Writer, all []*Table) error {
 }
 
 func (t *Table) text(out io.Writer) error {
+	on := t.common()
+	short := func(text string) string { return strings.ReplaceAll(text, on, "") }
+	if on == "" {
+		short = func(text string) string { return text }
+	}
 	situations := slices.MaxFunc(t.Lines, func(a, b Line) int { return a.Situations - b.Situations }).Situations
-	fmt.Fprintf(out, "%s, %s-incremental, %s\n", t.Dataset, t.Increment, plural.Of(situations, "situation"))
+	fmt.Fprintf(out, "%s, %s-incremental, %s%s\n", t.Dataset, t.Increment, plural.Of(situations, "situation"),
+		strings.Replace(on, " ", ", ", 1))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "METHOD\tA (%%)\t− %s\t95 %% INTERVAL\tp (HOLM)\tSTEP\n", t.Reference)
+	fmt.Fprintf(w, "METHOD\tA (%%)\t− %s\t95 %% INTERVAL\tp (HOLM)\tSTEP\tSAMPLES\tSUMS\n", short(t.Reference))
 	for _, l := range t.Lines {
 		difference, interval, p, cost := "", "", "", "–"
 		if a := l.Against; a != nil {
@@ -177,20 +186,41 @@ func (t *Table) text(out io.Writer) error {
 		if l.Cost > 0 {
 			cost = fmt.Sprintf("×%.2f", l.Cost)
 		}
-		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%s\t%s\n", l.Method, l.A, difference, interval, p, cost)
+		samples, sums := l.Cells()
+		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s\n", short(l.Method), l.A, difference, interval, p, cost,
+			samples, sums)
 	}
 	for _, b := range t.Bounds {
-		fmt.Fprintf(w, "(%s)\t%.1f\t\t\t\t\n", b.Name, b.A)
+		difference, samples, sums := "", "", ""
+		if b.Difference != nil {
+			difference = minus("%+.1f", *b.Difference)
+			samples, sums = b.Cells()
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%s\t\t\t\t%s\t%s\n", b.Text(situations), b.A, difference, samples, sums)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, line := range append([]string{t.Verdict, t.More}, t.Notes...) {
+	for _, line := range slices.Concat([]string{t.Verdict, t.More}, t.Notes, []string{t.Next}) {
 		if line != "" {
-			fmt.Fprintln(out, line)
+			fmt.Fprintln(out, short(line))
 		}
 	}
 	return nil
+}
+
+// common is what the names of all methods end with if they had the same features; such a name tells
+// nothing apart, and the head of the table has it.
+func (t *Table) common() string {
+	at := strings.Index(t.Reference, " "+results.VariantFeatures+" ")
+	if at < 0 {
+		return ""
+	}
+	on := t.Reference[at:]
+	if slices.ContainsFunc(t.Lines, func(l Line) bool { return !strings.HasSuffix(l.Method, on) }) {
+		return ""
+	}
+	return on
 }
 
 // minus writes numbers with the sign as in print.

@@ -17,7 +17,9 @@ a_percent        A, the mean accuracy over the tasks at the end
 a_first_percent  A_first, the mean accuracy of a task at its own end
 f_percent        F = A − A_first; above 0 if tasks got better later
 skipped_rows, diverged_at, step_ms, model_sha256
-                 rows left out as not finite; the step from which nothing was learnt; mean time of a step; the final network"""
+                 rows left out as not finite; the step from which nothing was learnt; mean time of a step; the final network
+stored_bytes, statistics_bytes
+                 how large the stored samples are at the end, and the sums that a method learns from"""
 
 import ast
 import csv
@@ -32,7 +34,7 @@ from ._library import Error
 
 _COLUMNS = (
     "id dataset increment method params variant labelset timeline seed settings tasks steps a_percent f_percent a_first_percent "
-    "skipped_rows diverged_at step_ms model_sha256"
+    "skipped_rows diverged_at step_ms model_sha256 stored_bytes statistics_bytes"
 ).split()
 _NAMED = ("dataset", "increment", "method", "params", "scenario", "seed")  # settings with columns of their own
 
@@ -108,6 +110,7 @@ def _line(run: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
         "params": json.dumps(run["params"]) if run.get("params") else None, "variant": run.get("variant"), "labelset": run["labelset_seed"],
         "timeline": run["timeline_seed"], "settings": json.dumps(settings) if settings else None, "tasks": len(run["tasks"]), "a_percent": run["A"],
         "f_percent": run["F"], "a_first_percent": run["A_first"], "step_ms": run["measured"].get("step_ms"),
+        "stored_bytes": run["measured"].get("stored_bytes", 0), "statistics_bytes": run["measured"].get("statistics_bytes", 0),
     }
     return {name: own[name] if name in own else run.get(name) for name in _COLUMNS}
 
