@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -64,31 +62,6 @@ func TestQueue(t *testing.T) {
 	// 20 requests of a task each are alone, 20 of no task take three batches of 8, one of which fails
 	if calls > 20+1+3+8 || w.busy || len(w.waiting) > 0 {
 		t.Errorf("%d calls, busy %t, %d wait", calls, w.busy, len(w.waiting))
-	}
-}
-
-// TestReadsNumbers: what is read in one pass is what the decoder reads, and nothing else.
-func TestReadsNumbers(t *testing.T) {
-	for _, text := range []string{
-		`[]`, `[[]]`, `[[1]]`, ` [ [ 1 , -2.5e-3 ] , [ 0.1 , 1E5 ] ] `, `[[16777217, 0.1000000014901161193847656, 1e-46, -0]]`,
-		"[[1],\n\t[2],\r\n[3]]", `[[],[]]`, `[[3.4028234663852886e38, 1.401298464324817e-45]]`,
-	} {
-		var fast, slow samples
-		if !fast.read([]byte(text)) {
-			t.Errorf("%s: not read", text)
-		}
-		must.Do(t, slow.decode(jsontext.NewDecoder(strings.NewReader(text))))
-		if fast.n != slow.n || fast.width != slow.width || !slices.Equal(fast.values, slow.values) {
-			t.Errorf("%s: %+v and %+v", text, fast, slow)
-		}
-	}
-	for _, text := range []string{
-		`[1]`, `[[1],2]`, `[[[1]]]`, `[[1],[1,2]]`, `[[1],[]]`, `[["1"]]`, `[[null]]`, `[null]`, `[[true]]`, `[{}]`, `[[1e39]]`,
-		`[[1],{"a":1}]`, `{}`, `1`, `"x"`,
-	} {
-		if new(samples).read([]byte(text)) {
-			t.Errorf("%s is read", text)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,72 +21,9 @@ type samples struct {
 	raw      bool // whether they came without lists, so that their width is not known
 }
 
-// UnmarshalJSONFrom reads a list of lists. A text of numbers is read in one pass over its bytes;
-// any other is left to the decoder, which knows what is wrong with it.
+// UnmarshalJSONFrom reads a list of lists, without a list for each in memory.
 func (x *samples) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	if in.PeekKind() == 'n' {
-		_, err := in.ReadToken()
-		return err
-	}
-	text, err := in.ReadValue()
-	if err != nil || x.read(text) {
-		return err
-	}
-	*x = samples{}
-	err = x.decode(jsontext.NewDecoder(bytes.NewReader(text)))
-	if inside := new(json.SemanticError); errors.As(err, &inside) {
-		inside.JSONPointer = in.StackPointer() + inside.JSONPointer
-	}
-	return err
-}
-
-// read reads a list of lists of numbers, and says whether text, which is JSON, is one.
-func (x *samples) read(text []byte) bool {
-	depth := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',':
-			i++
-		case c == '[':
-			if depth++; depth > 2 {
-				return false
-			}
-			i++
-		case c == ']':
-			if depth--; depth == 1 && !x.endRow() {
-				return false
-			}
-			i++
-		case depth == 2 && (c == '-' || '0' <= c && c <= '9'):
-			from := i
-			for i < len(text) && text[i] != ',' && text[i] != ']' && text[i] > ' ' {
-				i++
-			}
-			value, err := strconv.ParseFloat(string(text[from:i]), 32)
-			if err != nil {
-				return false
-			}
-			x.values = append(x.values, float32(value))
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// endRow counts a row, and says whether it is as wide as the others.
-func (x *samples) endRow() bool {
-	width := len(x.values) - x.n*x.width
-	if x.n == 0 {
-		x.width = width
-	}
-	x.n++
-	return width == x.width
-}
-
-// decode reads a list of lists, without a list for each in memory.
-func (x *samples) decode(in *jsontext.Decoder) error {
-	if t, err := in.ReadToken(); err != nil {
+	if t, err := in.ReadToken(); err != nil || t.Kind() == 'n' {
 		return err
 	} else if t.Kind() != '[' {
 		return errors.New("want a list of samples, each a list of numbers")
