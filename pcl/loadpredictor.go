@@ -31,7 +31,8 @@ func LoadPredictor(b *backend.Backend, path string) (p *Predictor, err error) {
 
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to
 // batch samples at a time. It predicts what the network's learner predicts, up to the rounding of
-// feature means to float32.
+// feature means to float32. Its programs stay until the backend is closed, so that a further
+// predictor with an equal model and batch compiles nothing.
 func NewPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (p *Predictor, err error) {
 	if b == nil || m == nil || t == nil || batch < 1 || batch > 1<<20 {
 		panic("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to 2²⁰")
