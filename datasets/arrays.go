@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
+// An arrayFile has named arrays.
 type arrayFile interface {
 	Names() []string
 	Read(name string) (npz.Array, error)
@@ -108,10 +109,14 @@ func (a *arrays) names(have []string) (names []string, note string, err error) {
 		return []string{a.X, a.Y}, "", nil
 	}
 	missing := func(name string) bool { return !slices.Contains(have, name) }
+	var found [][]string
 	for _, names := range usualNames {
 		if !slices.ContainsFunc(names, missing) {
-			return names, "", nil
+			found = append(found, names)
 		}
+	}
+	if len(found) > 0 {
+		return oneOf(found)
 	}
 	// all pairs were tried above: what begins here has four names, of which the test samples or
 	// their labels are missing
@@ -126,6 +131,20 @@ func (a *arrays) names(have []string) (names []string, note string, err error) {
 	}
 	return nil, "", fmt.Errorf("it has the arrays %s; want x_train, y_train, x_test and y_test, or x and y, or "+
 		"?x=NAME&y=NAME", some(have))
+}
+
+// oneOf returns the names of the arrays to take from those that a file has. A file that has both
+// splits and undivided samples is taken to be split.
+func oneOf(found [][]string) (names []string, note string, err error) {
+	names = found[0]
+	for _, others := range found[1:] {
+		if len(others) == len(names) {
+			return nil, "", fmt.Errorf("the samples may be those of %s or of %s: name them with ?x=NAME&y=NAME",
+				names[0], others[0])
+		}
+		note = join(note, fmt.Sprintf("%s was left out, as the samples of %s are split", others[0], names[0]))
+	}
+	return names, note, nil
 }
 
 func classNames(f arrayFile, name string) ([]string, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -156,6 +157,44 @@ func TestBadArrays(t *testing.T) {
 	}
 	mustOpen(t, npzFile(t, map[string]npz.Array{"x": {Shape: []int{4, 1, 2}, Data: []int32{0, 1, 0, 1, 0, 1, 0, 1}},
 		"y": labels(0, 0, 1, 1)}))
+}
+
+// TestTwoSetsOfArrays: a file with two sets of samples is refused unless the name says which to
+// take. Samples that are split are taken before undivided ones, and the note says so.
+func TestTwoSetsOfArrays(t *testing.T) {
+	x, y := vectors(10)
+	undivided := func(names ...string) map[string]npz.Array {
+		a := map[string]npz.Array{"labels": y}
+		for _, n := range names {
+			a[n] = x
+		}
+		return a
+	}
+	split := undivided("features", "train_features", "test_features")
+	split["train_labels"], split["test_labels"] = y, y
+	for name, c := range map[string]struct {
+		arrays               map[string]npz.Array
+		query, refused, note string
+	}{
+		"two of features": {undivided("features", "embeddings"), "",
+			"those of features or of embeddings: name them with ?x=NAME&y=NAME", ""},
+		"images and features": {undivided("images", "features"), "", "those of images or of features", ""},
+		"two, one named":      {undivided("features", "embeddings"), "?x=embeddings&y=labels", "", ""},
+		"two, one unknown":    {undivided("features", "codes"), "", "", ""},
+		"split and undivided": {split, "", "", "features was left out, as the samples of train_features are split"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Open(t.Context(), npzFile(t, c.arrays)+c.query, Options{})
+			switch {
+			case c.refused != "":
+				expect.Refusal(t, "Open", err, c.refused)
+			case err != nil:
+				t.Error(err)
+			case !strings.Contains(d.Note, c.note):
+				t.Errorf("the note is %q; want %q in it", d.Note, c.note)
+			}
+		})
+	}
 }
 
 func TestSafetensors(t *testing.T) {
