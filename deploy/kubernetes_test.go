@@ -1,22 +1,23 @@
-package deploy
+package deploy_test
 
 import (
 	"bytes"
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/deploy"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-func job() Kubernetes {
-	return Kubernetes{
-		Job:   Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
+func job() deploy.Kubernetes {
+	return deploy.Kubernetes{
+		Job:   deploy.Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
 		Image: "registry.example/lab/parallelcl:1.0", Claim: "grids", User: "65532:65532",
 		Jobs: 1, Grace: 2 * time.Minute, Memory: "4Gi",
 	}
 }
 
-func manifest(t *testing.T, k Kubernetes) string {
+func manifest(t *testing.T, k deploy.Kubernetes) string {
 	t.Helper()
 	var out bytes.Buffer
 	must.Do(t, k.Write(&out))

@@ -1,6 +1,6 @@
 //go:build unix
 
-package deploy
+package deploy_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/deploy"
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
@@ -35,7 +36,7 @@ func newTask(t *testing.T, index int, pcl string) *task {
 		t.Skip("there is no bash")
 	}
 	k := &task{dir: t.TempDir()}
-	s := Slurm{Job: Job{Grid: "it's a grid", Shards: 5, CPUs: 1, XLAFlags: awkward}, Dir: k.dir + awkward,
+	s := deploy.Slurm{Job: deploy.Job{Grid: "it's a grid", Shards: 5, CPUs: 1, XLAFlags: awkward}, Dir: k.dir + awkward,
 		Program: filepath.Join(k.dir, "my pcl"), DataDir: awkward, PerTask: 2, Limit: time.Hour, Grace: time.Minute}
 	k.script = text(t, s)
 	for name, text := range map[string]string{

@@ -1,4 +1,4 @@
-package deploy
+package deploy_test
 
 import (
 	"bytes"
@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/deploy"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 var regen = flag.Bool("regen", false, "rewrite the golden files")
 
-func array() Slurm {
-	return Slurm{
-		Job: Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
+func array() deploy.Slurm {
+	return deploy.Slurm{
+		Job: deploy.Job{Grid: "table1-smoke", Shards: 40, CPUs: 1},
 		Dir: "/home/me/grid", Program: "/home/me/bin/pcl", PerTask: 1, Limit: time.Hour, Grace: time.Minute,
 	}
 }
@@ -36,7 +37,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func text(t *testing.T, s Slurm) string {
+func text(t *testing.T, s deploy.Slurm) string {
 	t.Helper()
 	var out bytes.Buffer
 	must.Do(t, s.Write(&out))

@@ -1,4 +1,4 @@
-package viz
+package viz_test
 
 import (
 	"go/ast"

@@ -1,4 +1,4 @@
-package archive
+package archive_test
 
 import (
 	"archive/tar"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
@@ -82,8 +83,8 @@ func TestUnpack(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "archive")
 			writeFile(t, file, data)
 			some, all := t.TempDir(), t.TempDir()
-			must.Do(t, Unpack(t.Context(), file, keepToy, some, Limits{100, 4}))
-			must.Do(t, Unpack(t.Context(), file, keepAll, all, Limits{100, 4}))
+			must.Do(t, archive.Unpack(t.Context(), file, keepToy, some, archive.Limits{100, 4}))
+			must.Do(t, archive.Unpack(t.Context(), file, keepAll, all, archive.Limits{100, 4}))
 			for path, want := range map[string]string{
 				some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a",
 				all + "/other/d": "d",
@@ -102,7 +103,7 @@ func TestUnpack(t *testing.T) {
 }
 
 func TestUnpackRefuses(t *testing.T) {
-	most := Limits{Bytes: 100, Members: 3}
+	most := archive.Limits{Bytes: 100, Members: 3}
 	small := member{name: "toy/a", data: []byte("a")}
 	for name, members := range map[string][]member{
 		"escape sequence": {{name: "toy/../../\x1b[2J"}},
@@ -126,7 +127,7 @@ func TestUnpackRefuses(t *testing.T) {
 				dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
 				writeFile(t, file, data)
 				must.Do(t, os.Mkdir(dir, 0o755))
-				if err := Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
+				if err := archive.Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
 					t.Errorf("%s%s: error %q", name, kind, expect.Text(err))
 				}
 				if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
@@ -149,7 +150,7 @@ func TestUnpackBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, name)
 			writeFile(t, file, data)
-			if err := Unpack(t.Context(), file, keepToy, t.TempDir(), Limits{Bytes: 1 << 20, Members: 10}); err == nil {
+			if err := archive.Unpack(t.Context(), file, keepToy, t.TempDir(), archive.Limits{Bytes: 1 << 20, Members: 10}); err == nil {
 				t.Error("no error")
 			}
 		})

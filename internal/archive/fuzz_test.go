@@ -1,10 +1,11 @@
-package archive
+package archive_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
@@ -19,7 +20,7 @@ func FuzzUnpack(f *testing.F) {
 		dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
 		writeFile(t, file, data)
 		must.Do(t, os.Mkdir(dir, 0o755))
-		_ = Unpack(t.Context(), file, keepAll, dir, Limits{Bytes: 1 << 16, Members: 100})
+		_ = archive.Unpack(t.Context(), file, keepAll, dir, archive.Limits{Bytes: 1 << 16, Members: 100})
 		entries, err := os.ReadDir(parent)
 		if err != nil || len(entries) != 2 {
 			t.Errorf("beside the folder and the archive: %v, %v", entries, expect.Text(err))

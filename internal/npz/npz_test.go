@@ -1,4 +1,4 @@
-package npz
+package npz_test
 
 import (
 	"archive/zip"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
 // TestBytes compares a file with what numpy.savez writes of the same array.
 func TestBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npz")
-	must.Do(t, Write(path, map[string]Array{"x": {[]int{1, 2}, []float32{1, -2}}, "n": {nil, []int32{7}}}))
+	must.Do(t, npz.Write(path, map[string]npz.Array{"x": {[]int{1, 2}, []float32{1, -2}}, "n": {nil, []int32{7}}}))
 	archive := must.Get(zip.OpenReader(path))(t)
 	defer archive.Close()
 	pad := func(text string) string {

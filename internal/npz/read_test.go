@@ -1,4 +1,4 @@
-package npz
+package npz_test
 
 import (
 	"archive/zip"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
 // packed writes a .npz file whose one array x has the given header and data.
@@ -32,9 +33,9 @@ func packed(t *testing.T, method uint16, head, data string) string {
 	return path
 }
 
-func read(t *testing.T, path string) (Array, error) {
+func read(t *testing.T, path string) (npz.Array, error) {
 	t.Helper()
-	f := must.Get(Open(path, 1<<20))(t)
+	f := must.Get(npz.Open(path, 1<<20))(t)
 	defer f.Close()
 	return f.Read("x")
 }
@@ -42,20 +43,20 @@ func read(t *testing.T, path string) (Array, error) {
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		descr, shape, data string
-		want               Array
+		want               npz.Array
 	}{
-		{"<f4", "1, 2", "\x00\x00\x80\x3f\x00\x00\x00\xc0", Array{[]int{1, 2}, []float32{1, -2}}},
-		{">f4", "1,", "\x3f\x80\x00\x00", Array{[]int{1}, []float32{1}}},
-		{"<f8", "1,", "\x00\x00\x00\x00\x00\x00\xf0\x3f", Array{[]int{1}, []float64{1}}},
-		{"<f2", "3,", "\x00\x3c\x01\x00\x00\xfc", Array{[]int{3}, []float32{1, 1.0 / (1 << 24), float32(math.Inf(-1))}}},
-		{"|u1", "2,", "\x05\xff", Array{[]int{2}, []uint8{5, 255}}},
-		{"|b1", "4,", "\x00\x01\x02\xff", Array{[]int{4}, []int64{0, 1, 1, 1}}},
-		{"<u8", "1,", "\xff\xff\xff\xff\xff\xff\xff\x7f", Array{[]int{1}, []int64{math.MaxInt64}}},
-		{"<U1", "1,", "\x00\xd8\x00\x00", Array{[]int{1}, []string{"\xff"}}},
-		{"<i2", "1,", "\xff\xff", Array{[]int{1}, []int64{-1}}},
-		{"<i8", "", "\x07\x00\x00\x00\x00\x00\x00\x00", Array{nil, []int64{7}}},
-		{"<U2", "2,", "a\x00\x00\x00\x00\x00\x00\x00\xe9\x00\x00\x00b\x00\x00\x00", Array{[]int{2}, []string{"a", "éb"}}},
-		{"|S3", "2,", "ab\x00xyz", Array{[]int{2}, []string{"ab", "xyz"}}},
+		{"<f4", "1, 2", "\x00\x00\x80\x3f\x00\x00\x00\xc0", npz.Array{[]int{1, 2}, []float32{1, -2}}},
+		{">f4", "1,", "\x3f\x80\x00\x00", npz.Array{[]int{1}, []float32{1}}},
+		{"<f8", "1,", "\x00\x00\x00\x00\x00\x00\xf0\x3f", npz.Array{[]int{1}, []float64{1}}},
+		{"<f2", "3,", "\x00\x3c\x01\x00\x00\xfc", npz.Array{[]int{3}, []float32{1, 1.0 / (1 << 24), float32(math.Inf(-1))}}},
+		{"|u1", "2,", "\x05\xff", npz.Array{[]int{2}, []uint8{5, 255}}},
+		{"|b1", "4,", "\x00\x01\x02\xff", npz.Array{[]int{4}, []int64{0, 1, 1, 1}}},
+		{"<u8", "1,", "\xff\xff\xff\xff\xff\xff\xff\x7f", npz.Array{[]int{1}, []int64{math.MaxInt64}}},
+		{"<U1", "1,", "\x00\xd8\x00\x00", npz.Array{[]int{1}, []string{"\xff"}}},
+		{"<i2", "1,", "\xff\xff", npz.Array{[]int{1}, []int64{-1}}},
+		{"<i8", "", "\x07\x00\x00\x00\x00\x00\x00\x00", npz.Array{nil, []int64{7}}},
+		{"<U2", "2,", "a\x00\x00\x00\x00\x00\x00\x00\xe9\x00\x00\x00b\x00\x00\x00", npz.Array{[]int{2}, []string{"a", "éb"}}},
+		{"|S3", "2,", "ab\x00xyz", npz.Array{[]int{2}, []string{"ab", "xyz"}}},
 	} {
 		t.Run(c.descr, func(t *testing.T) {
 			for _, method := range []uint16{zip.Store, zip.Deflate} {
@@ -72,12 +73,12 @@ func TestRead(t *testing.T) {
 // TestWrittenRead reads what Write writes.
 func TestWrittenRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npz")
-	want := Array{[]int{2, 1}, []uint8{3, 4}}
-	must.Do(t, Write(path, map[string]Array{"x": want, "n": {nil, []float64{7}}}))
+	want := npz.Array{[]int{2, 1}, []uint8{3, 4}}
+	must.Do(t, npz.Write(path, map[string]npz.Array{"x": want, "n": {nil, []float64{7}}}))
 	if got, err := read(t, path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, expect.Text(err))
 	}
-	f := must.Get(Open(path, 1))(t)
+	f := must.Get(npz.Open(path, 1))(t)
 	defer f.Close()
 	if _, err := f.Read("y"); err == nil {
 		t.Error(expect.Text(err))
@@ -106,7 +107,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
 	must.Do(t, os.WriteFile(path, []byte("hello"), 0o666))
-	if _, err := Open(path, 1); err == nil {
+	if _, err := npz.Open(path, 1); err == nil {
 		t.Error("hello: no error")
 	}
 }
@@ -148,7 +149,7 @@ func TestHeaders(t *testing.T) {
 			switch {
 			case c.refused != "":
 				expect.Refusal(t, "read", err, c.refused)
-			case err != nil || !reflect.DeepEqual(got, Array{[]int{2, 3}, want}):
+			case err != nil || !reflect.DeepEqual(got, npz.Array{[]int{2, 3}, want}):
 				t.Errorf("%v, %v", got, err)
 			}
 		})
@@ -180,7 +181,7 @@ func TestTwice(t *testing.T) {
 		must.Get(z.Create("x.npy"))(t)
 	}
 	must.Do(t, errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)))
-	if _, err := Open(path, 1<<20); err == nil {
+	if _, err := npz.Open(path, 1<<20); err == nil {
 		t.Error(expect.Text(err))
 	}
 }
@@ -191,7 +192,7 @@ func TestBomb(t *testing.T) {
 	const n = 10 << 20
 	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n),
 		strings.Repeat("\x00", n))
-	f := must.Get(Open(path, 1<<40))(t)
+	f := must.Get(npz.Open(path, 1<<40))(t)
 	defer f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -1,14 +1,16 @@
-package results
+package results_test
 
 import (
 	"math"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // runsOf are runs of one situation with seeds 1, 2, … and the given A.
-func runsOf(a ...float64) (runs []*Run) {
+func runsOf(a ...float64) (runs []*results.Run) {
 	for i, x := range a {
-		runs = append(runs, &Run{Dataset: "glyphs", Increment: "class", Seed: uint64(i + 1), A: x, F: -x})
+		runs = append(runs, &results.Run{Dataset: "glyphs", Increment: "class", Seed: uint64(i + 1), A: x, F: -x})
 	}
 	return runs
 }
@@ -16,7 +18,7 @@ func runsOf(a ...float64) (runs []*Run) {
 func TestLeadPairsRunsBySeed(t *testing.T) {
 	a, b := runsOf(50, 60, 70), runsOf(49, 62, 65)
 	b[0], b[2] = b[2], b[0] // the order does not matter
-	lead, err := LeadOf(a, b, Accuracy)
+	lead, err := results.LeadOf(a, b, results.Accuracy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestLeadPairsRunsBySeed(t *testing.T) {
 	if got, want := lead.String(), "+1.3, higher in 2 of 3 runs"; got != want {
 		t.Errorf("it reads %q, not %q", got, want)
 	}
-	switch back, err := LeadOf(b, a, Forgetting); {
+	switch back, err := results.LeadOf(b, a, results.Forgetting); {
 	case err != nil:
 		t.Errorf("F = −A of b leads a's as A of a leads b's: %v", err)
 	case back.Moment.Mean != lead.Mean:
@@ -51,7 +53,7 @@ func TestLeadRefusesWhatHasNoPartner(t *testing.T) {
 	twice := runsOf(1, 2)
 	twice[1].Seed = 1
 	for name, c := range map[string]struct {
-		a, b []*Run
+		a, b []*results.Run
 	}{
 		"none":             {nil, nil},
 		"one too few":      {runsOf(1, 2), runsOf(1)},
@@ -60,7 +62,7 @@ func TestLeadRefusesWhatHasNoPartner(t *testing.T) {
 		"twice here":       {twice, runsOf(1, 2)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := LeadOf(c.a, c.b, Accuracy); err == nil {
+			if _, err := results.LeadOf(c.a, c.b, results.Accuracy); err == nil {
 				t.Error("no error")
 			}
 		})
@@ -68,10 +70,10 @@ func TestLeadRefusesWhatHasNoPartner(t *testing.T) {
 }
 
 func TestMomentReadsAsMeanAndDeviation(t *testing.T) {
-	if got := MomentOf(1, 2, 3).String(); got != "2.0 ± 0.8" {
+	if got := results.MomentOf(1, 2, 3).String(); got != "2.0 ± 0.8" {
 		t.Errorf("got %q", got)
 	}
-	if got := MomentOf().String(); got != "–" {
+	if got := results.MomentOf().String(); got != "–" {
 		t.Errorf("of nothing: got %q", got)
 	}
 }
