@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/deploy"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -47,9 +48,7 @@ func TestFiles(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			k := job()
 			k.Files = []string{file}
-			if err := k.Write(new(bytes.Buffer)); err == nil {
-				t.Error("no error")
-			}
+			expect.Refusal(t, "Write", k.Write(new(bytes.Buffer)), "which is in no volume of a pod: put it below /grid, or")
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/deploy"
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -56,7 +57,5 @@ func TestSlurmGolden(t *testing.T) {
 func TestNoTime(t *testing.T) {
 	s := array()
 	s.Limit = 150*time.Second - 1
-	if err := s.Write(new(bytes.Buffer)); err == nil {
-		t.Error("no error")
-	}
+	expect.Refusal(t, "Write", s.Write(new(bytes.Buffer)), "time limit: of 2m0s nothing is left to work in. Workers end")
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -160,9 +161,8 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Run(sideways{m}, Figure2()); err == nil {
-		t.Error("a direction of another length: no error")
-	}
+	_, err = Run(sideways{m}, Figure2())
+	expect.Refusal(t, "Run", err, "method sideways")
 }
 
 // TestTraceJSON, with an arrival at step 0: both tasks from the start.

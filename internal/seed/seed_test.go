@@ -1,8 +1,10 @@
 package seed_test
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
@@ -18,7 +20,8 @@ func draws(s *seed.Source) (out [8]uint64) {
 func TestSourcesAreApart(t *testing.T) {
 	met := map[[8]uint64]string{}
 	for name, s := range map[string]*seed.Source{
-		"one": seed.New(1, "stream"), "run": seed.New(2, "stream"), "purpose": seed.New(1, "streams"), "index": seed.New(1, "stream", 0),
+		"one": seed.New(1, "stream"), "run": seed.New(2, "stream"), "purpose": seed.New(1, "streams"),
+		"index":   seed.New(1, "stream", 0),
 		"index 1": seed.New(1, "stream", 1), "indices": seed.New(1, "stream", 0, 0), "order": seed.New(1, "stream", 1, 0),
 		"swapped":  seed.New(1, "stream", 0, 1),
 		"negative": seed.New(1, "stream", -1),
@@ -57,9 +60,7 @@ func TestStateRoundTrip(t *testing.T) {
 func TestDamagedStateChangesNothing(t *testing.T) {
 	a, same := seed.New(1, "a"), seed.New(1, "a")
 	for _, bad := range [][]byte{nil, {1, 2, 3}, []byte("pcg:too short")} {
-		if err := a.UnmarshalBinary(bad); err == nil {
-			t.Errorf("state %q: no error", bad)
-		}
+		expect.Refusal(t, fmt.Sprintf("state %q", bad), a.UnmarshalBinary(bad), "invalid PCG encoding")
 	}
 	if draws(a) != draws(same) {
 		t.Error("a refused state changed the source")

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -118,9 +119,8 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 	}
 	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := RestoreReservoir(text, wrong, 1); err == nil {
-				t.Errorf("pixels %s: no error", name)
-			}
+			_, err := RestoreReservoir(text, wrong, 1)
+			expect.Refusal(t, fmt.Sprintf("pixels %s", name), err, "memory: a damaged state")
 		})
 	}
 }
@@ -131,14 +131,12 @@ func TestPoisonedStateIsRefused(t *testing.T) {
 	add(t, s, candidates(1, 5, 0))
 	text, arrays := s.State()
 	arrays["memory"][2] = float32(math.NaN())
-	if _, err := Restore(text, arrays, s.config, 1); err == nil {
-		t.Errorf("store: %v", expect.Text(err))
-	}
+	_, err := Restore(text, arrays, s.config, 1)
+	expect.Refusal(t, "store", err, "memory: a damaged state: sample 2 of class 0 lacks values")
 	r := NewReservoir(2, 4, 7)
 	r.Offer(0, []float32{1})
 	text, pixels := r.State()
 	pixels[0] = float32(math.Inf(1))
-	if _, err := RestoreReservoir(text, pixels, 1); err == nil {
-		t.Errorf("reservoir: %v", expect.Text(err))
-	}
+	_, err = RestoreReservoir(text, pixels, 1)
+	expect.Refusal(t, "reservoir", err, "memory: a damaged state")
 }

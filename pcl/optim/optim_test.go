@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -176,9 +177,7 @@ func TestBadSettings(t *testing.T) {
 
 // TestScheduledNothing: a schedule without an optimiser is refused.
 func TestScheduledNothing(t *testing.T) {
-	if err := optim.Check(optim.Scheduled{}); err == nil {
-		t.Error("it is not refused")
-	}
+	expect.Refusal(t, "Check", optim.Check(optim.Scheduled{}), "schedule: it has no optimiser: set Scheduled.Optimizer")
 }
 
 // TestBeyondFloat32: settings that are positive numbers, but 0 or infinite in float32, are refused.
@@ -194,18 +193,16 @@ func TestBeyondFloat32(t *testing.T) {
 	for _, name := range []string{"adam", "adamw", "sgd"} {
 		t.Run(name, func(t *testing.T) {
 			for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
-				if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
-					t.Errorf("learning rate %g is not refused", lr)
-				}
+				expect.Refusal(t, fmt.Sprint("the rate ", lr), refused(optim.Config{Name: name, LR: lr}),
+					"is out of range; want a number above 0 that float32 holds")
 			}
 		})
 	}
 	for _, c := range []optim.Config{{Name: "adam"}, {Name: "adamw"}} {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, c.Epsilon = range []float64{1e-50, 1e-40, 1e39, math.NaN()} {
-				if err := refused(c); err == nil {
-					t.Errorf("ε = %g is not refused", c.Epsilon)
-				}
+				expect.Refusal(t, fmt.Sprint("epsilon ", c.Epsilon), refused(c),
+					"is out of range; want a number above 0 that float32 holds")
 			}
 		})
 	}

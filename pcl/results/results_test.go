@@ -217,13 +217,11 @@ func TestReadRecords(t *testing.T) {
 	if err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v\n%s", expect.Text(err), cmp.Diff(want, got))
 	}
-	if _, err := ReadRecords(strings.NewReader(text.String() + `{"step":2,`)); err == nil {
-		t.Errorf("half a line: error %v, want one that names line 3", expect.Text(err))
-	}
-	if _, err := ReadRecords(strings.NewReader(
-		`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`)); err == nil {
-		t.Error("a Gram matrix of three numbers for two rows was read")
-	}
+	_, err = ReadRecords(strings.NewReader(text.String() + `{"step":2,`))
+	expect.Refusal(t, "half a line", err, "record line 3: the JSON text ends in the middle of a value")
+	_, err = ReadRecords(strings.NewReader(
+		`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`))
+	expect.Refusal(t, "ReadRecords", err, "record line 1: gram has 3 numbers for 2 rows; want 4")
 	if none, err := ReadRecords(strings.NewReader("")); err != nil || none != nil {
 		t.Errorf("an empty file: %v, %v", none, expect.Text(err))
 	}

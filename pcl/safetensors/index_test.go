@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -59,9 +60,8 @@ func TestTypes(t *testing.T) {
 // them.
 func TestUnknownType(t *testing.T) {
 	x := must.Get(open(rawWith(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...)))(t)
-	if _, err := x.Read(x.Entries[0]); err == nil {
-		t.Errorf("%v", err)
-	}
+	_, err := x.Read(x.Entries[0])
+	expect.Refusal(t, "Read", err, "tensor z: it has the type C64; want a float or whole number")
 }
 
 // TestUnsigned reads whole numbers without a sign, as from .npz files.

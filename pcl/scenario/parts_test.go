@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
@@ -48,9 +49,9 @@ func TestInfeasibleLabelSets(t *testing.T) {
 		{62, 5, 13, 15}, {62, 5, 3, 12}, {10, 0, 1, 3}, {10, 11, 1, 3}, {10, 5, 0, 3}, {10, 5, 3, 2}, {0, 1, 1, 1},
 		{10, 3, math.MaxInt, math.MaxInt}, {10, math.MaxInt, 2, 3}, {10, 1 << 62, 4, 1 << 62},
 	} {
-		if _, err := labelSets(c[0], c[1], c[2], c[3], 0); err == nil {
-			t.Errorf("%d classes in %d tasks of %d to %d: no error", c[0], c[1], c[2], c[3])
-		}
+		_, err := labelSets(c[0], c[1], c[2], c[3], 0)
+		expect.Refusal(t, fmt.Sprintf("%d classes in %d tasks of %d to %d", c[0], c[1], c[2], c[3]), err,
+			"classes cannot be cut into")
 	}
 	must.Get(labelSets(10, 5, 1, 1<<62, 0))(t) // no upper limit
 }
@@ -163,9 +164,8 @@ func TestBlurredSets(t *testing.T) {
 			t.Fatalf("%d of %d classes are in a task", len(given), classes)
 		}
 	})
-	if _, err := blurredSets(100, 9, 20, 9, 0); err == nil {
-		t.Error("108 classes are made of 100")
-	}
+	_, err := blurredSets(100, 9, 20, 9, 0)
+	expect.Refusal(t, "blurredSets", err, "9 tasks of 20 classes, of which neighbours share 9, do not")
 }
 
 // TestParts divides samples: each belongs to one part, and len counts them.

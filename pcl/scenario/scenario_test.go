@@ -148,9 +148,8 @@ func TestGenerateRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Generate(emnist(0, 0), make([]int, 62)); err == nil {
-		t.Error("classes without samples: no error")
-	}
+	_, err := Generate(emnist(0, 0), make([]int, 62))
+	expect.Refusal(t, "Generate", err, "scenario: task 1: it has no training samples")
 }
 
 // TestValidate breaks a good scenario in every way.
@@ -201,9 +200,8 @@ func TestFillRefuses(t *testing.T) {
 			t.Errorf("damage %d: no error", i)
 		}
 	}
-	if _, err := generate(t, o, perClass()).Fill(o, make([]int, 62)); err == nil {
-		t.Error("classes without samples: no error")
-	}
+	_, err := generate(t, o, perClass()).Fill(o, make([]int, 62))
+	expect.Refusal(t, "Fill", err, "scenario: task 1: it has no training samples")
 }
 
 // TestLoad names the file, and the place in it that is wrong.
@@ -308,9 +306,8 @@ func TestFill(t *testing.T) {
 		t.Errorf("by names: got is %v; want %v", got, full)
 	}
 	named.Tasks[1].Names = []string{"?"}
-	if _, err := named.Fill(o, perClass()); err == nil {
-		t.Errorf("error %v", expect.Text(err))
-	}
+	_, err := named.Fill(o, perClass())
+	expect.Refusal(t, "Fill", err, `scenario: task 2: the data set has no class "?"; it has`)
 	o.Increment = "class"
 	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != "class" {
 		t.Errorf("in the other increment: %v", expect.Text(err))
@@ -318,9 +315,8 @@ func TestFill(t *testing.T) {
 	if _, err := full.Fill(o, perClass()); err == nil {
 		t.Errorf("error %v", expect.Text(err))
 	}
-	if _, err := open.Fill(o, perClass()[:3]); err == nil {
-		t.Errorf("error %v", expect.Text(err))
-	}
+	_, err = open.Fill(o, perClass()[:3])
+	expect.Refusal(t, "Fill", err, "scenario: task 1: it has class 58, the data set 3 classes")
 }
 
 // FuzzParse reads arbitrary text; what passes has no overflow, and survives being saved.

@@ -119,9 +119,8 @@ func TestSteps(t *testing.T) {
 			}
 		})
 	}
-	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil {
-		t.Error(expect.Text(err))
-	}
+	expect.Refusal(t, "CSV", CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) { return nil, nil }),
+		"none of the runs has records of its steps: pcl run --record")
 	if err := CSV(io.Discard, "steps", runs(), func(int) ([]results.Record, error) {
 		return nil, io.ErrUnexpectedEOF
 	}); err != io.ErrUnexpectedEOF {
@@ -161,9 +160,7 @@ func TestLaTeX(t *testing.T) {
 	}); !strings.Contains(got, "emgd-gmc tau=5 & $50.25$ (1 of 2) & ") {
 		t.Error(got)
 	}
-	if err := LaTeX(io.Discard, nil); err == nil {
-		t.Error("no error without runs")
-	}
+	expect.Refusal(t, "LaTeX", LaTeX(io.Discard, nil), "no runs")
 }
 
 // TestNamesInTeX: names are printed as they are, whatever TeX makes of their characters.
