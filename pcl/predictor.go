@@ -64,8 +64,11 @@ type Prediction struct {
 // Steps returns how many steps the learner had made.
 func (p *Predictor) Steps() int { return p.steps }
 
-// Newer says whether p was made of a later state of the same learner than q.
-func (p *Predictor) Newer(q *Predictor) bool { return p.version > q.version }
+// Newer says whether p was made of a later state of the same learner than q, or of the same state
+// where only q is a preview ([Learner.Preview]).
+func (p *Predictor) Newer(q *Predictor) bool {
+	return p.version > q.version || p.version == q.version && q.preview && !p.preview
+}
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
 func (p *Predictor) Classes() []int { return slices.Clone(p.registry.classes) }

@@ -47,6 +47,9 @@ func TestPreview(t *testing.T) {
 	if !preview.preview || all.preview {
 		t.Error("the preview is none, or the snapshot is one")
 	}
+	if !all.Newer(preview) || preview.Newer(all) {
+		t.Error("a snapshot does not take the place of the preview of the same step")
+	}
 	few, many := means(t, preview), means(t, all)
 	if slices.Equal(few.Values[0], many.Values[0]) {
 		t.Error("the preview's means are those of all samples")

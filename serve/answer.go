@@ -18,6 +18,7 @@ type answers struct {
 	newest atomic.Pointer[answerer]
 	first  chan struct{} // closed when there is one
 	once   sync.Once
+	freed  sync.WaitGroup // of those that training has replaced
 }
 
 // answerer predicts with one snapshot.
@@ -28,23 +29,17 @@ type answerer struct {
 	queue queue
 }
 
-// offer lets a snapshot predict unless there is a newer one. The one before is freed when its last
-// request has been answered, so that the next finds its memory.
-func (a *answers) offer(next *answerer) {
+// offer lets a snapshot predict unless there is a newer one, and returns the one that is not needed
+// any more, which the caller frees.
+func (a *answers) offer(next *answerer) (unused *answerer) {
 	for {
 		old := a.newest.Load()
 		if old != nil && (next.early || !old.early && !next.Newer(old.Predictor)) {
-			if old.Predictor != next.Predictor {
-				next.free()
-			}
-			return
+			return next
 		}
 		if a.newest.CompareAndSwap(old, next) {
 			a.once.Do(func() { close(a.first) })
-			if old != nil {
-				go old.free() // which waits for its requests
-			}
-			return
+			return old
 		}
 	}
 }
@@ -56,7 +51,11 @@ func (a *answers) close() {
 	}
 }
 
+// free waits for the requests that are being answered, so that the next snapshot finds the memory.
 func (a *answerer) free() {
+	if a == nil {
+		return
+	}
 	a.Close()
 	if a.after != nil {
 		a.after()

@@ -258,6 +258,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		replayed = nil
 	}
 	err = errors.Join(failed, replayed, err, s.saveLast(), s.unlock())
+	s.answers.freed.Wait()
 	if s.make != nil {
 		s.answers.close()
 		if s.has() {
@@ -313,12 +314,17 @@ func (s *Service) train(ctx context.Context) error {
 func (s *Service) renew() error {
 	p, err := s.learner.Preview()
 	if err == nil {
-		s.offer(p)
+		s.answers.offer(&answerer{Predictor: p}).free()
 	}
 	return err
 }
 
-func (s *Service) offer(p *pcl.Predictor) { s.answers.offer(&answerer{Predictor: p}) }
+// offer lets a snapshot of training predict. Training does not wait for requests.
+func (s *Service) offer(p *pcl.Predictor) {
+	if unused := s.answers.offer(&answerer{Predictor: p}); unused != nil {
+		s.answers.freed.Go(unused.free)
+	}
+}
 
 // drop drops the streams of tasks that have ended, which are as large as the samples that may wait
 // in them.
