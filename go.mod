@@ -15,6 +15,7 @@ require (
 	github.com/gomlx/compute v0.1.6
 	github.com/gomlx/go-xla v0.4.5
 	github.com/gomlx/gomlx v0.28.3
+	github.com/gomlx/onnx-gomlx v0.5.2
 	github.com/google/go-cmp v0.7.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/jsummers/gobmp v0.0.0-20230614200233-a9de23ed2e25
@@ -47,6 +48,7 @@ require (
 	github.com/go-zeromq/goczmq/v4 v4.2.2 // indirect
 	github.com/gofrs/uuid v4.4.0+incompatible // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/gomlx/exceptions v0.0.3 // indirect
 	github.com/google/pprof v0.0.0-20230207041349-798e818bf904 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/css v1.0.1 // indirect

@@ -29,9 +29,9 @@ type Backbone struct {
 
 var errClosed = errors.New("features: the backbone is closed")
 
-// Open opens the backbone for pictures of height × width with 1 channel, grey, or 3. Its weights are
-// fetched if need be. Features that the cache has are not computed again; others are added to it
-// from time to time, and by Close.
+// Open opens the backbone for pictures of height × width with 1 channel, grey, or 3. Its weights
+// are fetched if need be. Features that the cache has are not computed again; others are added to
+// it from time to time, and by Close.
 func Open(ctx context.Context, s Spec, o Options, height, width, channels int) (b *Backbone, err error) {
 	b = &Backbone{size: Pictures{Height: height, Width: width, Channels: channels}, known: map[key][]uint8{}}
 	if err := b.size.check(); err != nil {
@@ -64,7 +64,7 @@ func weightsOf(ctx context.Context, s Spec, dir string, progress io.Writer) (w *
 		w, err = installed(ctx, dir, progress)
 		return w, published, err
 	}
-	if w, err = readWeights(s.Weights); err != nil {
+	if w, err = s.read(); err != nil {
 		return nil, "", err
 	}
 	return w, w.sum, nil
@@ -88,7 +88,8 @@ func (b *Backbone) pictures(x []float32) (Pictures, error) {
 	return p, Codes(p.Pixels, x)
 }
 
-// Of returns the features of pictures, whose values, c/255 for a byte c, lie in x one after another.
+// Of returns the features of pictures, whose values, c/255 for a byte c, lie in x one after
+// another.
 func (b *Backbone) Of(x []float32) ([]float32, error) {
 	p, err := b.pictures(x)
 	if err != nil {

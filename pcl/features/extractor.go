@@ -52,6 +52,7 @@ type network struct {
 
 	programs map[[3]int][]*program.Program // by the size of the pictures; for each client
 	params   [][]compute.Buffer            // for each client
+	onnx     map[[3]int][]*onnxNetwork     // in place of programs, of a backbone in an ONNX file
 	counter  atomic.Int64
 }
 
@@ -97,10 +98,15 @@ func (n *network) close() {
 			p.Close()
 		}
 	}
+	for _, of := range n.onnx {
+		for _, one := range of {
+			one.close()
+		}
+	}
 	for _, params := range n.params {
 		program.Free(params...)
 	}
-	n.programs, n.params = nil, nil
+	n.programs, n.params, n.onnx = nil, nil, nil
 }
 
 // ready returns the programs for pictures of a size, one for each client.
@@ -110,6 +116,20 @@ func (n *network) ready(p Pictures) ([]*program.Program, error) {
 		return made, nil
 	}
 	clients := n.backend.Clients()
+	if n.weights.onnx != nil {
+		if n.onnx == nil {
+			n.onnx = map[[3]int][]*onnxNetwork{}
+		}
+		for _, client := range clients {
+			one, err := n.weights.onnx.open(client, n.batch, n.size, p)
+			if err != nil {
+				return nil, err
+			}
+			n.onnx[key] = append(n.onnx[key], one)
+		}
+		n.programs[key] = make([]*program.Program, len(clients))
+		return n.programs[key], nil
+	}
 	made := make([]*program.Program, len(clients))
 	var group errgroup.Group
 	for i, client := range clients {
@@ -155,6 +175,9 @@ func (n *network) each(ctx context.Context, p Pictures, which []int, take func(i
 	for c, prog := range programs {
 		group.Go(func() error {
 			b := &batch{network: n, program: prog, client: c, x: make([]uint8, n.batch*p.one()), high: high, wide: wide}
+			if of := n.onnx[[3]int{p.Height, p.Width, p.Channels}]; of != nil {
+				b.file = of[c]
+			}
 			for at := next.Add(1) - 1; int(at) < len(batches); at = next.Add(1) - 1 {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -174,6 +197,7 @@ type batch struct {
 	*network
 	program    *program.Program
 	client     int
+	file       *onnxNetwork // in place of program
 	x          []uint8
 	high, wide []float32
 }
@@ -200,6 +224,20 @@ func (b *batch) run(p Pictures, which []int, take func(i int, values []float32) 
 
 // call returns the features of b.x or, if there are others, their mean.
 func (b *batch) call(others []float32) ([]float32, error) {
+	values, err := b.compute()
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range others {
+		values[i] = (values[i] + v) / 2
+	}
+	return values, nil
+}
+
+func (b *batch) compute() ([]float32, error) {
+	if b.file != nil {
+		return b.file.call(b.x, b.high, b.wide)
+	}
 	in := []any{b.x, b.high, b.wide}
 	for _, p := range b.params[b.client] {
 		in = append(in, p)
@@ -213,11 +251,7 @@ func (b *batch) call(others []float32) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	values = slices.Clone(values) // of memory that ends with its buffer
-	for i, v := range others {
-		values[i] = (values[i] + v) / 2
-	}
-	return values, nil
+	return slices.Clone(values), nil // of memory that ends with its buffer
 }
 
 // mirror exchanges left and right of pictures.

@@ -112,7 +112,7 @@ func (x *extraction) all(ctx context.Context) error {
 	var w *weights
 	if x.spec.Weights != "" {
 		var err error
-		if w, err = readWeights(x.spec.Weights); err != nil {
+		if w, err = x.spec.read(); err != nil {
 			return err
 		}
 		sum = w.sum

@@ -12,6 +12,11 @@ import (
 // scaled returns pictures [B,H,W,C] of bytes as the backbone takes them: of size×size pixels and
 // three channels, with the values (x−127)/128.
 func scaled(x, high, wide *graph.Node, size int) *graph.Node {
+	return graph.MulScalar(graph.AddScalar(resized(x, high, wide, size), -127), 1.0/128)
+}
+
+// resized returns pictures of size×size pixels and three channels.
+func resized(x, high, wide *graph.Node, size int) *graph.Node {
 	d := x.Shape().Dimensions
 	y := graph.ConvertDType(x, dtypes.Float32)
 	if d[3] == 1 {
@@ -22,7 +27,7 @@ func scaled(x, high, wide *graph.Node, size int) *graph.Node {
 		y = graph.Einsum("tw,bswc->bstc", wide, y)
 		y = graph.ClipScalar(y, 0, 255)
 	}
-	return graph.MulScalar(graph.AddScalar(y, -127), 1.0/128)
+	return y
 }
 
 // run returns the features [B,Width] of images. params are the weights and the bias of each layer.

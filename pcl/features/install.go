@@ -186,9 +186,17 @@ func (s Spec) OwnWeights() (string, error) {
 	if s.Weights == "" {
 		return "", nil
 	}
-	w, err := readWeights(s.Weights)
+	w, err := s.read()
 	if err != nil || w.sum == published {
 		return "", err
 	}
 	return w.sum, nil
+}
+
+// read reads the weights in the file that s names.
+func (s Spec) read() (*weights, error) {
+	if s.Backbone == ONNX {
+		return readONNX(s)
+	}
+	return readWeights(s.Weights)
 }

@@ -222,11 +222,13 @@ func TestNoNetwork(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Spec{
-		"efficientnet-lite0":                     {Lite0, 128, false, ""},
-		"efficientnet-lite0:size=224":            {Lite0, 224, false, ""},
-		"efficientnet-lite0:size=224,flips=true": {Lite0, 224, true, ""},
-		"efficientnet-lite0:dir/my.safetensors":  {Lite0, 128, false, "dir/my.safetensors"},
-		"efficientnet-lite0:size=96,weights=a.b": {Lite0, 96, false, "a.b"},
+		"efficientnet-lite0":                     {Lite0, 128, false, "", ""},
+		"efficientnet-lite0:size=224":            {Lite0, 224, false, "", ""},
+		"efficientnet-lite0:size=224,flips=true": {Lite0, 224, true, "", ""},
+		"efficientnet-lite0:dir/my.safetensors":  {Lite0, 128, false, "dir/my.safetensors", ""},
+		"onnx:a/b.onnx":                          {ONNX, 128, false, "a/b.onnx", ""},
+		"onnx:a.onnx,output=f,size=224":          {ONNX, 224, false, "a.onnx", "f"},
+		"efficientnet-lite0:size=96,weights=a.b": {Lite0, 96, false, "a.b", ""},
 	} {
 		s, err := Parse(text)
 		again, err2 := Parse(s.String())
@@ -239,7 +241,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, text := range []string{"", "efficientnet-lite1", "efficientnet_lite0", "efficientnet-lite0:",
 		"efficientnet-lite0:size=100", "efficientnet-lite0:size=16",
-		"efficientnet-lite0:size=x", "efficientnet-lite0:side=128", "efficientnet-lite0:size=128,size=224",
+
+		"onnx", "onnx:size=128", "efficientnet-lite0:output=f", "efficientnet-lite0:size=x", "efficientnet-lite0:side=128", "efficientnet-lite0:size=128,size=224",
 		"efficientnet-lite0:size="} {
 		if s, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, s)

@@ -2,6 +2,7 @@ package features
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/parallelcl/parallelcl/pcl/onnx"
@@ -18,6 +19,9 @@ func ForONNX(ctx context.Context, s Spec, dir string, progress io.Writer, height
 	dir, err := cacheDir(dir)
 	if err != nil {
 		return nil, err
+	}
+	if s.Backbone == ONNX {
+		return nil, errors.New("features: a backbone from an ONNX file is not written into another one: join the two files")
 	}
 	w, _, err := weightsOf(ctx, s, dir, progress)
 	if err != nil {

