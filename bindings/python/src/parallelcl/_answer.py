@@ -1,8 +1,9 @@
 """Answer and Certificate: what a rule says of one problem."""
 
+from __future__ import annotations
+
 import ctypes
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,9 @@ _NUMBERS = ("norm2", "level", "violation", "gap", "cancellation", "floor", "expo
 HEAD = -(-ctypes.sizeof(Call) // 8)  # the struct of a call, in numbers of 8 bytes
 
 
-def call_in(block: Any) -> Call:
+def call_in(block: Floats) -> Call:
     """The struct of a call, which lies at the beginning of a block of numbers."""
-    return Call.from_buffer(block)
+    return Call.from_buffer(block.data)
 
 
 @dataclass(eq=False)
@@ -82,11 +83,12 @@ class Answer:
     def certificate(self) -> Certificate | None:
         """The proof of optimality; None for rules without one."""
         k, block, call = self._k, self._block, call_in(self._block)
-        if call.status < 0:
+        status: int = call.status
+        if status < 0:
             return None
         numbers = {name: getattr(call, name) for name in _NUMBERS}
         sigma, slacks = block[HEAD + k : HEAD + 2 * k], block[HEAD + 2 * k : HEAD + 3 * k]
-        return Certificate(sigma, slacks, active=self._rows(0), dropped=self.left_out, status=_STATUS[call.status], **numbers)
+        return Certificate(sigma, slacks, active=self._rows(0), dropped=self.left_out, status=_STATUS[status], **numbers)
 
     @property
     def left_out(self) -> list[int]:
@@ -96,7 +98,8 @@ class Answer:
     def _rows(self, flag: int) -> list[int]:
         """The rows that have a flag: the first is that of active rows, the second that of rows left out."""
         k = self._k
-        rows: list[int] = np.flatnonzero(self._block[HEAD + 3 * k :].view(np.uint8)[flag * k : (flag + 1) * k]).tolist()
+        flags = self._block[HEAD + 3 * k :].view(np.uint8)[flag * k : (flag + 1) * k]
+        rows: list[int] = np.flatnonzero(flags).tolist()
         return rows
 
     def __repr__(self) -> str:

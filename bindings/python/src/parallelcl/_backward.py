@@ -1,9 +1,12 @@
 """backward: the gradients of several losses, and their weighted sum, in PyTorch."""
 
+from __future__ import annotations
+
 import gc
 import warnings
 import weakref
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
@@ -21,8 +24,8 @@ Parameters: TypeAlias = torch.nn.Module | torch.Tensor | Iterable[torch.Tensor]
 
 def backward(
     losses: Sequence[torch.Tensor] | torch.Tensor, parameters: Parameters, rule: AnyRule, *, ids: Values | None = None,
-    own: Sequence[Parameters | None] | None = None, scaler: Any = None, grad_scale: float | torch.Tensor | None = None,
-    nonfinite: Literal["raise", "skip"] | None = None, group: Any = None, retain_graph: bool = False,
+    own: Sequence[Parameters | None] | None = None, scaler: torch.amp.GradScaler | None = None, grad_scale: float | torch.Tensor | None = None,
+    nonfinite: Literal["raise", "skip"] | None = None, group: torch.distributed.ProcessGroup | None = None, retain_graph: bool = False,
 ) -> torch.Tensor:
     """Like loss.backward() for several losses at once: computes the gradient of each, asks the rule for the weights, and
     adds the weighted sum to the parameters' grad. Returns the K weights, a tensor of float64 on the CPU.
@@ -60,28 +63,27 @@ def backward(
             if scaler is None and grad_scale is None:
                 _watch(rule, held, products)
             weights = torch.from_numpy(held.weights(products / scale**2, losses=values_of(scaled, scale, held), ids=ids))
-            combine(shared, rows, weights.tolist())
+            combine(shared, rows, [float(w) for w in weights])
         for p, g in owned:
             add(p, g)
     return weights
 
 
-def values_of(losses: Sequence[torch.Tensor] | torch.Tensor, scale: float, held: "Rule | Own") -> list[float] | None:
+def values_of(losses: Sequence[torch.Tensor] | torch.Tensor, scale: float, held: Rule | Own) -> list[float] | None:
     """The values of the losses without the scale, for a rule that reads them."""
     if not held.info["needs_losses"]:
         return None
-    values = losses.detach().tolist() if isinstance(losses, torch.Tensor) else [float(loss.detach()) for loss in losses]
-    return [value / scale for value in values]
+    return [float(loss) / scale for loss in (losses.detach().cpu() if isinstance(losses, torch.Tensor) else losses)]
 
 
-def skips(products: torch.Tensor, scaler: Any, nonfinite: str | None) -> bool:
+def skips(products: torch.Tensor, scaler: torch.amp.GradScaler | None, nonfinite: str | None) -> bool:
     """Whether a step whose Gram matrix isn't finite is left to the GradScaler."""
     if nonfinite not in (None, "raise", "skip"):
         raise Error(f'nonfinite={nonfinite!r}; want "raise" or "skip"')
     return nonfinite != "raise" and (nonfinite == "skip" or scaler is not None) and not bool(torch.isfinite(products).all())
 
 
-def _average(tensors: list[torch.Tensor], group: Any) -> None:
+def _average(tensors: list[torch.Tensor], group: torch.distributed.ProcessGroup) -> None:
     """The mean over the processes of a group, in place."""
     for t in tensors:
         torch.distributed.all_reduce(t, group=group)
@@ -92,11 +94,12 @@ def rows_of(
     losses: Sequence[torch.Tensor], shared: Sequence[torch.Tensor], heads: Sequence[Sequence[torch.Tensor]] | None = None, retain_graph: bool = False
 ) -> tuple[list[list[torch.Tensor]], list[tuple[torch.Tensor, torch.Tensor]]]:
     """The gradient of each loss, as a list of tensors, and what each adds to the parameters of its own head."""
-    rows, owned = [], []
+    rows: list[list[torch.Tensor]] = []
+    owned: list[tuple[torch.Tensor, torch.Tensor]] = []
     for i, loss in enumerate(losses):
-        mine = heads[i] if heads else []
+        mine: Sequence[torch.Tensor] = heads[i] if heads else []
         try:
-            found = torch.autograd.grad(loss, [*shared, *mine], retain_graph=retain_graph or i + 1 < len(losses), allow_unused=True)
+            found: Sequence[torch.Tensor | None] = torch.autograd.grad(loss, [*shared, *mine], retain_graph=retain_graph or i + 1 < len(losses), allow_unused=True)
         except RuntimeError as e:
             if "second time" not in str(e):
                 raise
@@ -115,14 +118,14 @@ def gram(rows: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor:
     totals: dict[torch.device, torch.Tensor] = {}
     for column in zip(*rows):
         j = exact(torch.stack([g.reshape(-1) for g in column]))
-        totals[j.device] = totals.get(j.device, 0) + j @ j.T
-    return sum(total.cpu().double() for total in totals.values())
+        totals[j.device] = totals[j.device] + j @ j.T if j.device in totals else j @ j.T
+    return torch.stack([total.cpu().double() for total in totals.values()]).sum(0)
 
 
 def combine(parameters: Sequence[torch.Tensor], rows: Sequence[Sequence[torch.Tensor]], weights: Sequence[float]) -> None:
     """Adds the weighted sum of gradients to the parameters' grad."""
     for p, column in zip(parameters, zip(*rows)):
-        add(p, sum(w * g for w, g in zip(weights, column)))
+        add(p, reduce(torch.add, (w * g for w, g in zip(weights, column))))
 
 
 def exact(x: torch.Tensor) -> torch.Tensor:
@@ -168,7 +171,7 @@ def add(p: torch.Tensor, step: torch.Tensor) -> None:
 
 
 def scaled_by(
-    losses: Sequence[torch.Tensor] | torch.Tensor, scaler: Any, grad_scale: float | torch.Tensor | None
+    losses: Sequence[torch.Tensor] | torch.Tensor, scaler: torch.amp.GradScaler | None, grad_scale: float | torch.Tensor | None
 ) -> tuple[list[torch.Tensor] | torch.Tensor, float]:
     """The losses multiplied by the scale, in a list or in one tensor as they were given, and the scale."""
     given = losses.flatten() if isinstance(losses, torch.Tensor) else list(losses)
@@ -180,7 +183,7 @@ def scaled_by(
         raise Error("losses: want a list of tensors of one number each, or a tensor of K numbers")
     if scaler is not None and grad_scale is not None:
         raise Error("give either scaler or grad_scale")
-    scale = 1.0 if scaler is None and grad_scale is None else float(scaler.get_scale() if grad_scale is None else grad_scale)
+    scale = float(scaler.get_scale() if scaler is not None else 1 if grad_scale is None else grad_scale)
     if not 0 < scale < float("inf"):
         raise Error(f"grad_scale is {scale}; want a positive number")
     if scaler is not None and scale != 1 and not _multiplied(losses if isinstance(losses, torch.Tensor) else given[0], scale):
@@ -215,7 +218,7 @@ class _Seen:
 _seen: "weakref.WeakKeyDictionary[Any, _Seen]" = weakref.WeakKeyDictionary()
 
 
-def _watch(rule: AnyRule, held: "Rule | Own", products: torch.Tensor) -> None:
+def _watch(rule: AnyRule, held: Rule | Own, products: torch.Tensor) -> None:
     """Warns, once for each rule whose weights depend on the gradients' scale, where the loss seems to be scaled."""
     try:
         seen = _seen.get(rule)
@@ -236,6 +239,6 @@ def _watch(rule: AnyRule, held: "Rule | Own", products: torch.Tensor) -> None:
         seen.last = size
 
 
-def _warn(held: "Rule | Own", why: str) -> None:
+def _warn(held: Rule | Own, why: str) -> None:
     warnings.warn(f"{held.name}'s weights depend on the scale of the losses, and {why}: give scaler=, or grad_scale=, to backward", stacklevel=4)
 

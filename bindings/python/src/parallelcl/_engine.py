@@ -1,12 +1,16 @@
 """Engine: the weights of K losses that have samples of their own, for the price of a few passes instead of K."""
 
+from __future__ import annotations
+
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.utils import _pytree
 
 from ._backward import add, backward, exact, scaled_by, skips, trained, values_of
 from ._layers import Groups, layer_gram, unsupported
@@ -23,7 +27,7 @@ class _Call:
 
     layer: torch.nn.Module
     input: torch.Tensor
-    output: Any
+    output: GradientEdge
 
 
 class Engine:
@@ -42,7 +46,7 @@ class Engine:
     def __init__(self, model: torch.nn.Module) -> None:
         self.model = model
         self._calls: list[_Call] = []
-        self._outputs: list[tuple[Any, int]] = []
+        self._outputs: list[tuple[GradientEdge, int]] = []
         self._checked: set[Any] = set()
         self._warned = False
         self._layers = [layer for layer in model.modules() if any(True for _ in layer.parameters(recurse=False))]
@@ -53,7 +57,7 @@ class Engine:
         model.register_forward_hook(self._end)
 
     def backward(
-        self, losses: Sequence[torch.Tensor] | torch.Tensor, rule: AnyRule, *, ids: Values | None = None, scaler: Any = None,
+        self, losses: Sequence[torch.Tensor] | torch.Tensor, rule: AnyRule, *, ids: Values | None = None, scaler: torch.amp.GradScaler | None = None,
         grad_scale: float | torch.Tensor | None = None, nonfinite: Literal["raise", "skip"] | None = None,
     ) -> torch.Tensor:
         """Like backward(losses, model, rule, …), in fewer passes. It frees the graph."""
@@ -85,7 +89,7 @@ class Engine:
             raise Error(f"engine: {found}")
         return found
 
-    def _gram(self, losses: torch.Tensor, parameters: list[torch.Tensor], held: "Rule | Own | None") -> torch.Tensor | str:
+    def _gram(self, losses: torch.Tensor, parameters: list[torch.Tensor], held: Rule | Own | None) -> torch.Tensor | str:
         """The Gram matrix, or why there is none."""
         if held is not None and isinstance(held, Rule) and held.info["needs_rows"]:
             return f"{held.name} needs the gradients themselves"
@@ -135,12 +139,12 @@ class Engine:
 
     def _saw(self, layer: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         if torch.is_grad_enabled() and isinstance(output, torch.Tensor) and output.requires_grad and inputs:
-            self._calls.append(_Call(layer, inputs[0].detach(), torch.autograd.graph.get_gradient_edge(output)))
+            self._calls.append(_Call(layer, inputs[0].detach(), get_gradient_edge(output)))
 
     def _end(self, model: torch.nn.Module, inputs: Any, output: Any) -> None:
-        for x in torch.utils._pytree.tree_leaves(output):
+        for x in _pytree.tree_leaves(output):
             if isinstance(x, torch.Tensor) and x.requires_grad and x.ndim:
-                self._outputs.append((torch.autograd.graph.get_gradient_edge(x), len(x)))
+                self._outputs.append((get_gradient_edge(x), len(x)))
 
 
 def _whole(losses: list[torch.Tensor] | torch.Tensor) -> torch.Tensor:

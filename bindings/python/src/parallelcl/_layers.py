@@ -1,8 +1,10 @@
 """The share of single layers in the Gram matrix of losses that have samples of their own."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,7 @@ class Groups:
     def __init__(self, owners: npt.NDArray[np.int64], k: int) -> None:
         order = np.argsort(owners, kind="stable")[(owners < 0).sum() :]
         of = owners[order]
-        self.k, self.counts = k, np.bincount(of, minlength=k).tolist()
+        self.k, self.counts = k, cast(list[int], np.bincount(of, minlength=k).tolist())
         self.order = None if np.array_equal(order, np.arange(len(owners))) else torch.from_numpy(order)
         self.even = len(set(self.counts)) == 1
         self._of = torch.from_numpy(of)
@@ -145,7 +147,7 @@ def _conv_weight(layer: nn.Conv2d, x: torch.Tensor, g: torch.Tensor) -> torch.Te
 
 
 def _embedding(layer: nn.Embedding, x: torch.Tensor, g: torch.Tensor, groups: Groups) -> Rows:
-    found, at = torch.unique(x, return_inverse=True)
+    found, at = cast(tuple[torch.Tensor, torch.Tensor], torch.unique(x, return_inverse=True))
     rows = torch.zeros((groups.k, len(found), g.shape[-1]), dtype=g.dtype, device=g.device)
     for row, i, b in zip(rows, groups.split(at), groups.split(g)):
         row.index_add_(0, i.reshape(-1), b.reshape(-1, b.shape[-1]))

@@ -4,7 +4,7 @@ import ctypes
 import os
 import pathlib
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 ABI = 1
 ERROR_SIZE = 1024

@@ -1,5 +1,7 @@
 """Rules that are written in Python: a function, or an object with a state, wherever a rule is taken."""
 
+from __future__ import annotations
+
 import json
 import threading
 from collections.abc import Callable
@@ -37,9 +39,10 @@ class Own:
         if (gram is None) == (jacobian is None):
             raise Error("give either gram or jacobian")
         if jacobian is not None:
-            rows = np.asarray(array(jacobian, "jacobian", 2), np.float64)
-            gram = rows @ rows.T
-        m = np.array(array(gram, "gram", 2), np.float64)
+            rows: Floats = np.asarray(array(jacobian, "jacobian", 2), np.float64)
+            m: Floats = rows @ rows.T
+        else:
+            m = np.array(array(gram, "gram", 2), np.float64)
         k = len(m)
         if m.shape != (k, k) or not np.isfinite(m).all():
             raise Error(f"gram has the shape {m.shape}, or entries that are not finite; want a square matrix of finite numbers")
@@ -65,7 +68,7 @@ class Own:
     def end(self, id: int) -> None:
         """Says that a stream has ended."""
         if hasattr(self.function, "end"):
-            self.function.end(id)
+            getattr(self.function, "end")(id)
 
     def state(self) -> bytes:
         """What the rule remembers, as JSON."""
@@ -88,7 +91,7 @@ class Own:
         return f"Own({self.where})"
 
 
-def as_rule(rule: AnyRule) -> "Rule | Own":
+def as_rule(rule: AnyRule) -> Rule | Own:
     """A rule as the modules call it."""
     if isinstance(rule, (Rule, Own)):
         return rule

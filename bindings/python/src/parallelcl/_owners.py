@@ -1,5 +1,7 @@
 """Which loss each sample belongs to, from a few short backward passes instead of one for each loss."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -48,4 +50,5 @@ def _rows(gradient: torch.Tensor) -> npt.NDArray[np.float64]:
 
 def _largest(gradients: Iterable[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
     """The largest magnitude in each sample's gradients."""
-    return np.max([np.abs(g).max(1, initial=0) for g in gradients], 0)
+    found: npt.NDArray[np.float64] = np.max([np.abs(g).max(1, initial=0) for g in gradients], 0)
+    return found

@@ -1,5 +1,7 @@
 """Rule and EMGDGMC: gradients in, weights out."""
 
+from __future__ import annotations
+
 import ctypes
 import json
 import threading
@@ -60,8 +62,8 @@ class _Buffers:
 
     def __init__(self, k: int) -> None:
         self.k, self.shape = k, (k, k)
-        self.block = np.zeros(HEAD + 3 * k + -(-2 * k // 8))
-        self.weights = self.block[HEAD : HEAD + k]
+        self.block: Floats = np.zeros(HEAD + 3 * k + -(-2 * k // 8))
+        self.weights: Floats = self.block[HEAD : HEAD + k]
         self.function = quick_weights if k <= _QUICK else library.pcl_weights
         self.gram, self.losses, self.sigma, self.ids = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(k, np.int64)
         self.error = ctypes.create_string_buffer(_library.ERROR_SIZE)

@@ -1,5 +1,7 @@
 """Whether a rule's weights depend on the common scale of the gradients."""
 
+from __future__ import annotations
+
 import json
 import warnings
 
@@ -8,13 +10,14 @@ import numpy as np
 from ._library import Error
 from ._own import Own
 from ._rule import Rule
+from ._values import Floats
 
 _JACOBIANS = [np.array([[4.0, 1, 0, 1], [-1, 0.5, 2, 0], [0.5, -2, 1, 3]]), np.array([[1.0, -1, 0.5, 0], [0, 2, 1, 1], [3, 0, -1, 2]])]
 _SCALE = 1024.0
 _known: dict[str, bool] = {}
 
 
-def depends_on_scale(rule: "Rule | Own") -> bool:
+def depends_on_scale(rule: Rule | Own) -> bool:
     """Tries it: four steps, of which in one try some are scaled, and so are their losses, as by a scale that jumps. A rule
     in Python is not tried, since it may remember the trial; it counts as one that depends on the scale."""
     if isinstance(rule, Own):
@@ -29,11 +32,11 @@ def depends_on_scale(rule: "Rule | Own") -> bool:
     return _known[key]
 
 
-def _weights(rule: Rule, scale: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _weights(rule: Rule, scale: float) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it was said when the rule was made
         fresh = Rule(rule.name, seed=rule.seed, **rule.params)
-    found = []
+    found: list[Floats] = []
     for step, by in enumerate((1.0, scale, scale, 1.0)):
         j, losses = _JACOBIANS[step % 2], by * np.array([0.5, 0.25 + 0.25 * step, 1 - 0.125 * step])
         weights = fresh.weights(jacobian=by * j, losses=losses)

@@ -1,9 +1,11 @@
 """What callers give, as the library reads it: names, parameters, ids, and arrays of any of the usual libraries."""
 
+from __future__ import annotations
+
 import json
 import numbers
 import operator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +40,7 @@ def _parameter(name: str, value: object) -> Parameter:
     if isinstance(value, (str, bool)):
         return value
     if isinstance(value, np.bool_):
-        return bool(value)
+        return bool(cast(Any, value))
     if isinstance(value, numbers.Integral):
         return int(value)
     if not isinstance(value, numbers.Real):
@@ -64,7 +66,7 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
 def stream_ids(values: Values) -> npt.NDArray[Any]:
     """The ids as an array of whole numbers that the library can have."""
     if isinstance(values, (list, tuple)):  # NumPy would make floats of very large ones
-        values = np.array([whole(v, "one of the ids", -(2**63), 2**63 - 1) for v in values], np.int64)
+        values = np.array([whole(v, "one of the ids", -(2**63), 2**63 - 1) for v in cast(list[Any], values)], np.int64)
     ids = array(values, "ids", 1)
     if ids.dtype.kind not in "iu":
         raise Error(f"ids are whole numbers, not {ids.dtype}")
@@ -94,7 +96,7 @@ def array(values: Values | None, name: str, dimensions: int) -> npt.NDArray[Any]
 def _without_tensors(values: Any) -> Any:
     """The values with arrays in place of PyTorch's tensors, also in lists."""
     if isinstance(values, (list, tuple)):
-        return [_without_tensors(v) for v in values]
+        return [_without_tensors(v) for v in cast(list[Any], values)]
     if not hasattr(values, "detach"):
         return values
     values = values.detach().cpu()

@@ -1,7 +1,10 @@
 """Rules in loops of JAX, also inside of functions that jax.jit compiles."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, Literal
+from functools import reduce
+from typing import Any, Literal, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +15,8 @@ from ._library import Error
 from ._own import AnyRule, Own, as_rule
 from ._rule import Rule
 from ._values import Floats
+
+Tree = TypeVar("Tree")
 
 
 def weights(rule: AnyRule, gram: jax.typing.ArrayLike, losses: jax.typing.ArrayLike | None = None, *, nonfinite: Literal["raise", "skip"] = "raise") -> jax.Array:
@@ -33,9 +38,9 @@ def weights(rule: AnyRule, gram: jax.typing.ArrayLike, losses: jax.typing.ArrayL
 
 
 def direction(
-    rule: AnyRule, gradients: list[Any], losses: jax.typing.ArrayLike | None = None, *, own: Sequence[Any] | None = None,
+    rule: AnyRule, gradients: list[Tree], losses: jax.typing.ArrayLike | None = None, *, own: Sequence[str | None] | None = None,
     grad_scale: jax.typing.ArrayLike = 1, nonfinite: Literal["raise", "skip"] = "raise",
-) -> Any:
+) -> Tree:
     """The weighted sum of gradients, a list of K trees of arrays, for a rule on the Gram matrix. Give losses to rules that
     read them.
 
@@ -45,17 +50,19 @@ def direction(
                 without it, and the direction has it
     nonfinite   "skip": where a gradient is not finite the direction is NaN, and the rule isn't asked"""
     heads = [name for name in own or [] if name is not None]
-    if own is not None and (len(own) != len(gradients) or not all(isinstance(g, dict) and all(name in g for name in heads) for g in gradients)):
+    trees: list[Any] = list(gradients)
+    if own is not None and (len(own) != len(trees) or not all(isinstance(g, dict) and all(name in g for name in heads) for g in trees)):
         raise Error(f"own: want {len(gradients)} names of entries, or None, one for each loss, and gradients that are dicts with these entries")
-    shared = [{name: part for name, part in g.items() if name not in heads} for g in gradients] if heads else gradients
+    shared = [{name: part for name, part in g.items() if name not in heads} for g in trees] if heads else trees
     scale = jnp.asarray(grad_scale, jnp.float32)
-    products = sum(jax.tree.leaves(jax.tree.map(lambda *parts: _gram(scale, *parts), *shared)))
+    products = reduce(jnp.add, jax.tree.leaves(jax.tree.map(lambda *parts: _gram(scale, *parts), *shared)))
     w = weights(rule, products, None if losses is None else jnp.asarray(losses) / scale, nonfinite=nonfinite)
-    found = jax.tree.map(lambda *parts: _weighted(w, parts), *shared)
-    for name, g in zip(own or [], gradients):
+    found: Any = jax.tree.map(lambda *parts: _weighted(w, parts), *shared)
+    for name, g in zip(own or [], trees):
         if name is not None:
             found[name] = jax.tree.map(jnp.add, found[name], g[name]) if name in found else g[name]
-    return found
+    whole: Tree = found
+    return whole
 
 
 def _gram(scale: jax.Array, *parts: jax.Array) -> jax.Array:
@@ -68,14 +75,14 @@ def _gram(scale: jax.Array, *parts: jax.Array) -> jax.Array:
 
 def _weighted(w: jax.Array, parts: tuple[jax.Array, ...]) -> jax.Array:
     """The sum of one leaf, in the leaf's own type."""
-    return sum(x * part for x, part in zip(w, parts)).astype(_floating(jnp.result_type(*parts)))
+    return reduce(jnp.add, (x * part for x, part in zip(w, parts))).astype(_floating(jnp.result_type(*parts)))
 
 
 def _floating(dtype: Any) -> Any:
     return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.result_type(float)
 
 
-def _check(rule: "Rule | Own", losses: Any) -> None:
+def _check(rule: Rule | Own, losses: Any) -> None:
     """An error in a callback would come as one of JAX."""
     if rule.info["needs_rows"]:
         raise Error(f"{rule.name} needs the Jacobian, and here only the Gram matrix is passed on: call rule.direction(jacobian) outside of compiled functions")

@@ -21,6 +21,8 @@ skipped_rows, diverged_at, step_ms, model_sha256
 stored_bytes, statistics_bytes
                  how large the stored samples are at the end, and the sums that a method learns from"""
 
+from __future__ import annotations
+
 import ast
 import csv
 import importlib
@@ -28,9 +30,15 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ._library import Error
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame"
 
 _COLUMNS = (
     "id dataset increment method params variant labelset timeline seed settings tasks steps a_percent f_percent a_first_percent "
@@ -39,7 +47,7 @@ _COLUMNS = (
 _NAMED = ("dataset", "increment", "method", "params", "scenario", "seed")  # settings with columns of their own
 
 
-def load(path: str | Path, table: Literal["runs", "accuracy"] = "runs", *, library: Literal["pandas", "polars"] | None = None) -> Any:
+def load(path: str | Path, table: Literal["runs", "accuracy"] = "runs", *, library: Literal["pandas", "polars"] | None = None) -> Frame:
     """The runs in a folder and those below it, as a frame of pandas, or of polars where that alone is installed. The table
     "accuracy" has a line for each task at each evaluation: id, method, seed, step, task, accuracy_percent."""
     files = [Path(path)] if Path(path).is_file() else sorted(Path(path).rglob("result.json"))
@@ -47,19 +55,16 @@ def load(path: str | Path, table: Literal["runs", "accuracy"] = "runs", *, libra
     if not runs:
         raise Error(f"{path} has no result.json, nor has a folder below it; want a folder in which pcl run has finished runs")
     if table == "accuracy":
-        return _frame([
-            {"id": r["id"], "method": r["method"], "seed": r["seed"], "step": p["step"], "task": k + 1, "accuracy_percent": 100 * acc}
-            for r in runs for p in r["curve"] or [] for k, acc in enumerate(p["acc"]) if acc is not None
-        ], library)
+        return _frame([line for run in runs for line in _accuracies(run)], library)
     settings = [dict(_flat(r["config"])) for r in runs]
     differ = sorted({name for s in settings for name in s if len({json.dumps(other.get(name)) for other in settings}) > 1})
     return _frame([_line(r, {name: s[name] for name in differ if name in s}) for r, s in zip(runs, settings)], library)
 
 
-def mammoth(path: str | Path, *, dataset: str, increment: Literal["class", "task"], labelset: int = 0, timeline: int = 0, library: Literal["pandas", "polars"] | None = None) -> Any:
+def mammoth(path: str | Path, *, dataset: str, increment: Literal["class", "task"], labelset: int = 0, timeline: int = 0, library: Literal["pandas", "polars"] | None = None) -> Frame:
     """The runs in a file logs.pyd of Mammoth, a dict on each line, of which model, seed and accuracy_J_taskI are read: the
     percentage on task J after task I. Rows are foreign; the data set is what ours are called."""
-    lines = []
+    lines: list[dict[str, Any]] = []
     for number, text in enumerate(Path(path).read_text().splitlines(), 1):
         try:
             run = ast.literal_eval(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", re.sub(r"\b(nan|device\([^()]*\))", "None", text)))
@@ -73,7 +78,7 @@ def mammoth(path: str | Path, *, dataset: str, increment: Literal["class", "task
 def avalanche(
     path: str | Path, *, method: str, dataset: str, increment: Literal["class", "task"], seed: int = 0, labelset: int = 0, timeline: int = 0,
     library: Literal["pandas", "polars"] | None = None,
-) -> Any:
+) -> Frame:
     """The run in a file eval_results.csv of Avalanche's CSVLogger, of which eval_exp, training_exp and eval_accuracy are read:
     the share of right answers in an experience after training on another, both counted from 0. The row is foreign."""
     with open(path, newline="") as file:
@@ -115,17 +120,29 @@ def _line(run: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     return {name: own[name] if name in own else run.get(name) for name in _COLUMNS}
 
 
+def _accuracies(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    curve: list[dict[str, Any]] = run["curve"] or []
+    for point in curve:
+        accuracies: list[float | None] = point["acc"]
+        for k, accuracy in enumerate(accuracies):
+            if accuracy is not None:
+                yield {
+                    "id": run["id"], "method": run["method"], "seed": run["seed"], "step": point["step"], "task": k + 1,
+                    "accuracy_percent": 100 * accuracy,
+                }
+
+
 def _flat(config: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """The settings by their names, such as memory.budget."""
     for name, value in config.items():
         if before or name not in _NAMED:
             if isinstance(value, dict):
-                yield from _flat(value, f"{before}{name}.")
+                yield from _flat(cast(dict[str, Any], value), f"{before}{name}.")
             else:
                 yield before + name, value
 
 
-def _frame(lines: list[dict[str, Any]], library: str | None) -> Any:
+def _frame(lines: list[dict[str, Any]], library: str | None) -> Frame:
     for name in [library] if library else ["pandas", "polars"]:
         try:
             made = importlib.import_module(name)

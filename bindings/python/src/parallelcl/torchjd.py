@@ -1,8 +1,8 @@
 """Rules as TorchJD's weightings and aggregators. What a rule remembers is in the state_dict of its module."""
 
-import warnings
-from typing import Any
+from __future__ import annotations
 
+import warnings
 import torch
 from torchjd import aggregation
 
@@ -10,6 +10,7 @@ from ._library import Error
 from ._own import AnyRule, Own, as_rule
 from ._rule import Rule
 from ._backward import exact
+from ._values import Parameter
 
 
 class _WithRule:
@@ -17,10 +18,10 @@ class _WithRule:
 
     rule: Rule | Own
 
-    def _hold(self, rule: AnyRule | str, params: dict[str, Any]) -> None:
+    def _hold(self, rule: AnyRule | str, seed: int, params: dict[str, Parameter]) -> None:
         if isinstance(rule, str):
-            rule = Rule(rule, **params)
-        elif params:
+            rule = Rule(rule, seed=seed, **params)
+        elif params or seed:
             raise Error("the rule has been made already: give its parameters to it")
         self.rule = held = as_rule(rule)
         if isinstance(held, Own):
@@ -39,19 +40,19 @@ class _WithRule:
     def get_extra_state(self) -> bytes:
         return self.rule.state()
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: bytes) -> None:
         self.rule.set_state(state)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rule!r})"
 
 
-class Weighting(_WithRule, aggregation.Weighting):
+class Weighting(_WithRule, aggregation.Weighting[torch.Tensor]):
     """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGDGMC())."""
 
-    def __init__(self, rule: AnyRule | str = "emgd-gmc", **params: Any) -> None:
+    def __init__(self, rule: AnyRule | str = "emgd-gmc", *, seed: int = 0, **params: Parameter) -> None:
         super().__init__()
-        self._hold(rule, params)
+        self._hold(rule, seed, params)
         if self.rule.info["needs_rows"]:
             raise Error(f"{self.rule.name} needs the Jacobian: use parallelcl.torchjd.Aggregator")
 
@@ -62,9 +63,9 @@ class Weighting(_WithRule, aggregation.Weighting):
 class Aggregator(_WithRule, aggregation.Aggregator):
     """An Aggregator of any rule: the Jacobian in, the step's direction out."""
 
-    def __init__(self, rule: AnyRule | str = "emgd-gmc", **params: Any) -> None:
+    def __init__(self, rule: AnyRule | str = "emgd-gmc", *, seed: int = 0, **params: Parameter) -> None:
         super().__init__()
-        self._hold(rule, params)
+        self._hold(rule, seed, params)
 
     def forward(self, matrix: torch.Tensor, /) -> torch.Tensor:
         if self.rule.info["needs_rows"]:
