@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/internal/pyrule"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -65,6 +66,14 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 func (c *gridWork) work(
 	rc *runContext, all []*grid.Grid, store experiment.Store, schedule experiment.Schedule,
 ) error {
+	for _, g := range all {
+		for _, config := range g.Runs { // before any of them fails
+			method := config.Config().Method
+			if err := pyrule.Allowed(method); err != nil {
+				return usagef("method %s: %w", method, err)
+			}
+		}
+	}
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()

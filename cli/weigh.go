@@ -15,7 +15,7 @@ import (
 
 // weighCmd is `pcl weigh`. It answers problems that it reads as JSON, one a line, until the input
 // ends. Other implementations can be compared with it, and programs in other languages can use it
-// as a server; docs/python.md has the protocol.
+// as a server; docs/weigh.md has the protocol.
 type weighCmd struct {
 	Method string   `required:"" help:"Method; pcl methods lists them."`
 	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; may be repeated."`

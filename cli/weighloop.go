@@ -14,7 +14,7 @@ import (
 )
 
 // request is one line of the input: a problem, which holds the Jacobian J, with K rows, or the Gram
-// matrix JJᵀ; or one of the other words that docs/python.md explains.
+// matrix JJᵀ; or one of the other words that docs/weigh.md explains.
 type request struct {
 	Jacobian [][]float64 `json:"jacobian"`
 	Gram     [][]float64 `json:"gram"`

@@ -8,10 +8,13 @@ import sysconfig
 
 SYSTEMS = {"darwin": "macosx", "windows": "win"}  # Go's names, and Python's
 PROCESSORS = {"amd64": ("x86_64", "amd64"), "arm64": ("arm64", "aarch64"), "386": ("i686", "win32"), "arm": ("armv7l",)}
+CROSS = os.environ.get("WHEEL_PLATFORM")  # of a library that the script cross has built for another system
 
 
 def platform():
     """The library's platform as Python names it. A Python for both processors of Apple has a library for one of them."""
+    if CROSS:
+        return CROSS
     system, processor = subprocess.run(["go", "env", "GOOS", "GOARCH"], capture_output=True, text=True, check=True).stdout.split()
     names = PROCESSORS.get(processor, (processor,))
     own = sysconfig.get_platform()
@@ -37,7 +40,7 @@ class WithLibrary(Distribution):
 
 class AnyPython(bdist_wheel):
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", CROSS or super().get_tag()[2]
 
 
 # Setuptools would build in the folder build, which is a script here.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 )
 
 //go:embed driver.py
@@ -56,12 +55,8 @@ func (r *Rule) ask(q request) (a answer, err error) {
 }
 
 func (r *Rule) start() error {
-	allowed.Lock()
-	may := allowed.all || slices.Contains(allowed.names, r.full())
-	allowed.Unlock()
-	if !may {
-		return fmt.Errorf("it starts the code in %s, which a file names and not the command: read it, and give --allow-code",
-			r.path)
+	if err := Allowed(r.full()); err != nil {
+		return err
 	}
 	python := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
 	p := &process{command: exec.Command(python, "-u", "-c", driver)}

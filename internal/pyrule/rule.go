@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,6 +37,19 @@ func SetAllowed(all bool, names []string) {
 	allowed.Lock()
 	defer allowed.Unlock()
 	allowed.all, allowed.names = all, names
+}
+
+// Allowed refuses a method in Python that may not be started. Parts may follow its name.
+func Allowed(name string) error {
+	allowed.Lock()
+	defer allowed.Unlock()
+	name, _, _ = strings.Cut(name, "+")
+	if !strings.HasPrefix(name, Prefix) || allowed.all || slices.Contains(allowed.names, name) {
+		return nil
+	}
+	file := name[len(Prefix):max(len(Prefix), strings.LastIndex(name, ":"))]
+	return fmt.Errorf("it starts the code in %s, which a file names and not the command: read it, and give --allow-code",
+		file)
 }
 
 // Rule is a rule in Python.

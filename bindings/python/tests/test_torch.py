@@ -499,6 +499,29 @@ class Loops(unittest.TestCase):
             torch.testing.assert_close(backward(compiled(model, x, y), model, a), backward(task_losses(plain, x, y), plain, b), rtol=1e-4, atol=1e-4)
         torch.testing.assert_close(grads(model), grads(plain), rtol=1e-4, atol=1e-5)
 
+    def test_compiled_whole_step(self):
+        """torch.compile of a whole step, where backward may be traced or left out, makes the steps that plain PyTorch makes."""
+        x, y = batch()
+        want = None
+        for how in ("plain", "traced", "left out"):
+            model, rule = net(), parallelcl.EMGDGMC()
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+            run = torch.compiler.disable(backward) if how == "left out" else backward
+
+            def step():
+                optimizer.zero_grad()
+                weights = run(task_losses(model, x, y), model, rule)
+                optimizer.step()
+                return weights
+
+            torch.compiler.reset()
+            steps = [step if how == "plain" else torch.compile(step, backend="aot_eager")] * 3
+            with self.subTest(how), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # PyTorch's, of what it can't trace
+                found = torch.stack([one() for one in steps])
+                want = found if want is None else want
+                torch.testing.assert_close(found, want, rtol=1e-4, atol=1e-4)
+
     def test_resume(self):
         """A loop goes on to the bit from what torch.save wrote of network, optimizer and rule."""
         x, y = batch()
