@@ -86,8 +86,9 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 		whole := configs[i].Config() // results of older programs do not say that their data were a part of a set
 		whole.DataSHA256 = ""
 		if id := row.Cell; id != r.Run.ID && whole.ID() != r.Run.ID {
-			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: "+
-				"its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run.ID, r.Program)
+			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set "+
+				"or of its rule in Python are others: its configuration is %s, and that of the result %s, which the program "+
+				"%s made", g.Name, id, r.Run.ID, r.Program)
 		}
 		return configs[i], nil
 	}
