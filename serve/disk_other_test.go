@@ -2,6 +2,11 @@
 
 package serve
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
+
+func processorTime() time.Duration { return 0 }
 
 func smallDisk(*testing.T, string) bool { return false }
