@@ -100,6 +100,19 @@ func TestJournalVerbs(t *testing.T) {
 	}
 }
 
+// TestJournalPredicts: predictions know a task of the journal as soon as the service has it again,
+// however long a step takes.
+func TestJournalPredicts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := withJournal(t, file)
+	said(t, s, `/tasks {"classes": [0, 1]}`)
+	s.unlock()
+	s = withJournal(t, file)
+	must.Do(t, s.replay()) // and no training, as within a step
+	said(t, s, `/predict {"x": [[0,0,0,0,0,0,0,0]]}`)
+	s.unlock()
+}
+
 // TestJournalAfterTheEnd: a service that ended has all in its file, and may go on without its
 // journal; one that was killed may not.
 func TestJournalAfterTheEnd(t *testing.T) {

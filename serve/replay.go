@@ -158,9 +158,10 @@ func (s *Service) attachAgain(r record) error {
 	if err == nil {
 		_, err = s.learner.AttachContext(s.ending, task)
 	}
-	if err == nil {
-		s.streams.Store(r.Task, task.Stream)
-		s.saved.set(r.Task, 0)
+	if err != nil {
+		return err
 	}
-	return err
+	s.streams.Store(r.Task, task.Stream)
+	s.saved.set(r.Task, 0)
+	return s.renew() // a step may take long, and predictions know the task at once
 }
