@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/features"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -112,9 +111,9 @@ func (o *onFeatures) make(
 	if f.Untried = untried; len(chosen) == 0 {
 		return nil, f, nil
 	}
-	rc.note("%s of lda on features, beside the methods", plural.Of(len(chosen), "run"))
+	rc.note("Beside the methods, lda on features, in as many situations as there is time for")
 	began := time.Now()
-	if _, err := o.machine.DatasetOf(rc.ctx, chosen[0].Config()); err != nil {
+	if _, err := o.machine.DatasetOf(rc.ctx, chosen[0][0].Config()); err != nil {
 		if rc.ctx.Err() != nil {
 			return nil, f, experiment.ErrInterrupted
 		}
@@ -124,7 +123,7 @@ func (o *onFeatures) make(
 	if missing > 0 {
 		f.Seconds = time.Since(began).Seconds()
 	}
-	runs, err := collect(rc, chosen, o.store, o.schedule, "")
+	runs, err := o.each(rc, chosen, seconds-o.opened-secondsPerPicture*float64(missing))
 	if err != nil && !errors.Is(err, experiment.ErrInterrupted) {
 		f.Untried = err.Error()
 		return nil, f, nil
@@ -132,19 +131,42 @@ func (o *onFeatures) make(
 	return runs, f, err
 }
 
+// each makes the runs of one situation after another, until the next would take longer than there
+// are seconds left. What a run takes is read from its result, also if it was finished before.
+func (o *onFeatures) each(rc *runContext, chosen [][]experiment.Checked, left float64) (out []*results.Run, err error) {
+	for i, situation := range chosen {
+		if took := besideTook(out); i > 0 && took+took/float64(i) > left {
+			break
+		}
+		runs, err := collect(rc, situation, o.store, o.schedule, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runs...)
+	}
+	return out, nil
+}
+
+func besideTook(runs []*results.Run) (seconds float64) {
+	for _, r := range runs {
+		seconds += r.Measured.TrainSeconds + r.Measured.EvalSeconds
+	}
+	return seconds
+}
+
 func isLDA(c experiment.Checked) bool { return c.Config().Method == "lda" && c.Config().Features != "" }
 
 // Times of one core that computing features takes, where it is not known better (docs/features.md).
 const (
 	secondsPerPicture = 0.006
-	secondsPerRun     = 1.5
+	secondsPerRun     = 3
 )
 
-// choose returns as many runs of lda as the seconds allow, in the first situations of each
-// increment, and how many pictures have no features yet; or why there are none.
+// choose returns runs of lda, those of all increments of a situation together, and how many pictures
+// have no features yet; or why there is no time for any.
 func (o *onFeatures) choose(
 	rc *runContext, of string, configs []experiment.Checked, seconds float64,
-) (out []experiment.Checked, missing int, untried string) {
+) (out [][]experiment.Checked, missing int, untried string) {
 	first := configs[0].Config().BesideFeatures(of)
 	spec, err := features.Parse(first.Features)
 	if err != nil {
@@ -162,18 +184,19 @@ func (o *onFeatures) choose(
 		return nil, 0, err.Error()
 	}
 	groups := byIncrement(configs)
-	left := seconds - o.opened - secondsPerPicture*float64(missing)
-	n := int(left / secondsPerRun / float64(len(groups)))
-	if n < 1 {
+	if seconds-o.opened-secondsPerPicture*float64(missing) < secondsPerRun*float64(len(groups)) {
 		return nil, 0, long
 	}
 	for _, own := range groups {
-		for _, c := range firstRuns(own, n) {
+		for i, c := range firstRuns(own, len(own)) {
 			checked, err := o.check(rc.ctx, c.BesideFeatures(of))
 			if err != nil {
 				return nil, 0, err.Error()
 			}
-			out = append(out, checked)
+			if i == len(out) {
+				out = append(out, nil)
+			}
+			out[i] = append(out[i], checked)
 		}
 	}
 	return out, missing, ""

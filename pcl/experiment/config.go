@@ -59,7 +59,7 @@ type Config struct {
 	Hidden       []int  `json:"hidden,omitempty" param:"hidden,required" default:"128,64" range:"whole [1,65536]" doc:"widths of the MLP's hidden layers"`
 	StemChannels int    `json:"width,omitempty" param:"width" default:"0" range:"whole [0,4096]" flag:"width" doc:"channels of the ResNet's stem; 0 stands for 64"`
 	Release      bool   `json:"release,omitempty" param:"release" default:"false" doc:"use the ResNet of the released code, with biases and one more ReLU in each block (docs/protocol.md §2.2)"`
-	Stem         string `json:"stem,omitempty" param:"stem" default:"small" choices:"small,imagenet" flag:"stem" doc:"beginning of the ResNet: small, a 3×3 convolution and a 2×2 maximum, or imagenet, the published 7×7 one with a 3×3 maximum, which divides the sides by 4"`
+	Stem         string `json:"stem,omitempty" param:"stem" default:"small" choices:"small,imagenet" doc:"beginning of the ResNet: small, a 3×3 convolution and a 2×2 maximum, or imagenet, the published 7×7 one with a 3×3 maximum, which divides the sides by 4"`
 	Init         string `json:"init,omitempty"` // SHA-256 of InitFile; the key init of a Layer sets both
 	InitFile     string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
 	Precision    string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`

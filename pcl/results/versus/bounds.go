@@ -94,6 +94,7 @@ func Bounds(c *rows.Column, reference, best *rows.Entry) (out []*Bound) {
 		b.Difference, b.Ahead = from(reference, e), from(best, e)
 		out = append(out, b)
 	}
+	slices.SortStableFunc(out, func(a, b *Bound) int { return cmp.Compare(a.kind, b.kind) })
 	return out
 }
 
