@@ -7,7 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -277,7 +277,7 @@ func TestSaveThatFails(t *testing.T) {
 	must.Do(t, os.Mkdir(dir, 0o777))
 	s := opened(t, filepath.Join(dir, "service.pcl"))
 	var said lines
-	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
+	s.options.SaveEvery, s.options.Log = 20*time.Millisecond, slog.New(slog.NewTextHandler(&said, nil))
 	c, stop := serving(t, s)
 	task := c.begin(0, 1)
 	if err := os.RemoveAll(dir); err != nil {

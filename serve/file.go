@@ -104,8 +104,17 @@ func (s *Service) replaces(saved pcl.State, tasks []pcl.TaskInfo) error {
 	return err
 }
 
-// save saves the learner as it is between two steps.
+// save saves the learner as it is between two steps, and counts that.
 func (s *Service) save() error {
+	err := s.saveNow()
+	s.metrics.noteSave(err)
+	if err == nil {
+		s.watch.saved()
+	}
+	return err
+}
+
+func (s *Service) saveNow() error {
 	state, saved, err := s.capture()
 	if err != nil {
 		return err

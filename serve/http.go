@@ -33,7 +33,10 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 //	GET  /tasks                                             the tasks that are kept, and how many samples of each are saved
 //	GET  /network                                           the trained network, as a safetensors file
 //	GET  /network.onnx                                      the same as an ONNX file
+//	GET  /                                                  a page about the service, for people
+//	GET  /livez                                             that the service is there
 //	GET  /readyz                                            whether predictions are answered, and what is not ready yet
+//	GET  /metrics                                           what Prometheus collects
 //
 // POST /learn?task=1&classes=0,1 and POST /predict also take samples as a body of float32 values,
 // little-endian, of the type application/octet-stream, or as a JPEG or PNG picture of the type
@@ -43,19 +46,26 @@ const maxBody, maxSmall = 64 << 20, 4 << 20
 // that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
+	handle := func(scope Scope, pattern string, h http.HandlerFunc) {
+		mux.HandleFunc(pattern, s.metrics.timed(pattern, s.may(scope, h)))
+	}
 	onnx := func(t *pcl.Network, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
-	mux.HandleFunc("GET /tasks", s.get(true, s.list))
+	handle(ScopeRead, "GET /{$}", s.get(true, s.home))
+	handle(ScopeRead, "GET /tasks", s.get(true, s.list))
+	handle(ScopeRead, "GET /network", s.get(false, s.network((*pcl.Network).Write)))
+	handle(ScopeRead, "GET /network.onnx", s.get(false, s.network(onnx)))
+	handle(ScopeRead, "POST /predict", route(s, maxBody, s.predict))
+	handle(ScopeLearn, "POST /tasks", route(s, maxSmall, s.begin))
+	handle(ScopeLearn, "POST /learn", route(s, maxBody, s.learn))
+	handle(ScopeLearn, "POST /end", route(s, maxSmall, s.end()))
+	handle(ScopeAdmin, "POST /detach", route(s, maxSmall, s.detach))
+	handle(ScopeAdmin, "POST /reattach", route(s, maxSmall, s.reattach))
+	handle(ScopeAdmin, "POST /pause", route(s, maxSmall, s.pause()))
+	handle(ScopeAdmin, "POST /resume", route(s, maxSmall, s.resume()))
+	// Those who look after the service need no token.
+	mux.HandleFunc("GET /livez", s.get(true, s.livez))
 	mux.HandleFunc("GET /readyz", s.get(true, s.readyz))
-	mux.HandleFunc("GET /network", s.get(false, s.network((*pcl.Network).Write)))
-	mux.HandleFunc("GET /network.onnx", s.get(false, s.network(onnx)))
-	mux.HandleFunc("POST /tasks", route(s, maxSmall, s.begin))
-	mux.HandleFunc("POST /learn", route(s, maxBody, s.learn))
-	mux.HandleFunc("POST /predict", route(s, maxBody, s.predict))
-	mux.HandleFunc("POST /detach", route(s, maxSmall, s.detach))
-	mux.HandleFunc("POST /reattach", route(s, maxSmall, s.reattach))
-	mux.HandleFunc("POST /end", route(s, maxSmall, s.end()))
-	mux.HandleFunc("POST /pause", route(s, maxSmall, s.pause()))
-	mux.HandleFunc("POST /resume", route(s, maxSmall, s.resume()))
+	mux.Handle("GET /metrics", s.metrics.handler())
 	return s.guard(mux)
 }
 
@@ -115,6 +125,10 @@ func (s *Service) parse(w http.ResponseWriter, q *http.Request, most int64, take
 func (s *Service) answer(w http.ResponseWriter, short bool, out any, err error) {
 	kind := "application/octet-stream"
 	text, isFile := out.([]byte)
+	if html, ok := out.(page); ok {
+		kind, text, isFile = "text/html; charset=utf-8", html, true
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	}
 	if !isFile && err == nil {
 		kind = "application/json"
 		text, err = json.Marshal(out)
@@ -198,3 +212,6 @@ func (s *Service) changing(ctx context.Context) (done func(), err error) {
 	}
 	return s.saving.RUnlock, nil
 }
+
+// livez answers as long as the service is there.
+func (s *Service) livez(context.Context) (any, error) { return map[string]bool{"live": true}, nil }

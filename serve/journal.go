@@ -150,7 +150,7 @@ func (s *Service) saveEarly() {
 		return
 	}
 	if err := s.save(); err != nil {
-		s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
+		s.options.Log.Error("serve: the learner was not saved, and goes on", "error", err)
 	}
 	s.early = s.journal.Bytes() + mostKept
 }

@@ -38,6 +38,7 @@ func (s *Service) learn(ctx context.Context, q toLearn) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	taken, err := s.push(ctx, q)
+	s.metrics.noteSamples(taken, len(q.Classes))
 	if err != nil {
 		return nil, partly{err, taken}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -98,14 +98,14 @@ func (r *room) empty(most int64) bool {
 // told in the log.
 func TestSkippedBatches(t *testing.T) {
 	var said lines
-	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
+	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
 	c, stop := serving(t, s)
 	id := c.begin(0)
 	c.raw("/learn",
 		`{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
 	eventually(t, "the batch is counted", func() bool { return c.tasks()[0].Skipped == 1 })
 	stop()
-	if id != 1 || !strings.Contains(said.String(), "a batch of task 1 could not be trained on") {
+	if id != 1 || !strings.Contains(said.String(), "a batch could not be trained on") || !strings.Contains(said.String(), "task=1") {
 		t.Errorf("task %d; the log says %q", id, said.String())
 	}
 }
@@ -115,7 +115,7 @@ func TestSkippedBatches(t *testing.T) {
 // were left out.
 func TestSpoiltSamples(t *testing.T) {
 	var said lines
-	s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
+	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
 	c, stop := serving(t, s)
 	hostile, other := c.begin(0, 1), c.begin(2, 3)
 	const huge = "[1e30,-1e30,1e30,-1e30,1e30,-1e30,1e30,-1e30]"
@@ -134,7 +134,8 @@ func TestSpoiltSamples(t *testing.T) {
 	all := c.tasks()
 	stop()
 	if all[0].Spoilt == 0 || all[1].Spoilt != 0 || all[1].Skipped != 0 || s.skipped.of(0) != 0 ||
-		!strings.Contains(said.String(), "samples of task 1, new or stored, were left out") {
+		!strings.Contains(said.String(), "samples, new or stored, were left out") ||
+		!strings.Contains(said.String(), "task=1") {
 		t.Errorf("the tasks are %+v, %d batches of the memory were left out; the log says %s", all, s.skipped.of(0),
 			said.String())
 	}
@@ -286,19 +287,25 @@ func (l elsewhere) Addr() net.Addr {
 }
 
 // TestOpenToOthers: a service that other machines can reach says in its log, once, that it asks
-// nobody who they are.
+// nobody who they are, unless it does.
 func TestOpenToOthers(t *testing.T) {
 	for at, want := range map[string]int{"127.0.0.1:80": 0, "127.9.9.9:80": 0, "[::1]:80": 0, "0.0.0.0:80": 1,
 		"[::]:80": 1, "192.168.1.2:80": 1, "[fe80::1%lo]:80": 1} {
 		var said lines
-		s := openedAs(t, Options{ErrorLog: log.New(&said, "", 0)}, func(*pcl.Options) {})
+		s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(*pcl.Options) {})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		must.Do(t, s.Run(ctx, elsewhere{must.Get(net.Listen("tcp", "127.0.0.1:0"))(t), at}))
 		if got := said.String(); strings.Count(got, "\n") != want ||
-			want == 1 && !strings.Contains(got, "there is no authentication") {
+			want == 1 && !strings.Contains(got, "anybody who does may train") {
 			t.Errorf("at %s the log says %q", at, got)
 		}
+	}
+	var said lines
+	o := Options{Log: slog.New(slog.NewTextHandler(&said, nil)), Tokens: tokens()}
+	openedAs(t, o, func(*pcl.Options) {}).warn(elsewhere{at: "0.0.0.0:80"}.Addr())
+	if got := said.String(); got != "" {
+		t.Errorf("with tokens the log says %q", got)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
+	"log/slog"
 	"math/bits"
 	"net"
 	"net/http"
@@ -58,6 +58,8 @@ type Service struct {
 	stall    time.Duration      // how long a client may send or receive nothing
 	skipped  counts             // id of a task → how many of its batches were not trained on
 	spoilt   counts             // id of a task → how many of its samples were left out of batches
+	watch    watch
+	metrics  *metrics
 }
 
 // Options of a service.
@@ -75,10 +77,10 @@ type Options struct {
 	// kill, the next service of the File does again what the file does not have. It belongs to the
 	// service and to the File, without which there is none. Empty keeps nothing.
 	Journal string
-	// ErrorLog is told of a save that fails while the service runs, which goes on, of batches and
+	// Log is told of a save that fails while the service runs, which goes on, of batches and
 	// samples that could not be trained on, and of a listener that other machines can reach. nil
-	// stands for the standard logger of package log.
-	ErrorLog *log.Logger
+	// stands for the default logger of package log/slog.
+	Log *slog.Logger
 	// MaxWaiting is how many samples of a task may wait to be trained on, before those who send
 	// more have to wait; 0 stands for 1024.
 	MaxWaiting int
@@ -110,6 +112,9 @@ type Options struct {
 	// Pictures is the shape of a sample, where requests may have JPEG and PNG pictures: they are
 	// decoded as those of a folder: are. The zero value refuses pictures.
 	Pictures datasets.Shape
+	// Tokens let clients in. If there are none, everybody who reaches the service may do all; if
+	// there are, only GET /livez, /readyz and /metrics need none.
+	Tokens []Token
 	// Model is the learner's network, which [Start] needs for a network of one's own. nil stands for
 	// one of package [github.com/parallelcl/parallelcl/pcl/model].
 	Model model.Model
@@ -140,6 +145,9 @@ func begin(o Options) (*Service, error) {
 				"such as learner.example.org", host)
 		}
 	}
+	if err := checkTokens(o.Tokens); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
 	if o.Journal != "" && o.File == "" {
 		return nil, errors.New("serve: a journal without a file: name one in Options.File, which the journal begins at")
 	}
@@ -151,6 +159,7 @@ func begin(o Options) (*Service, error) {
 	o.fill()
 	s := &Service{options: o, room: newRoom(o.MaxBuffered), grace: 10 * time.Second, stall: stall}
 	s.decoding = make(chan struct{}, 1)
+	s.metrics = newMetrics(s)
 	s.ready, s.answers.first = make(chan struct{}), make(chan struct{})
 	s.saved.byTask, s.whole, s.early = map[int]int{}, make(chan struct{}), mostKept
 	s.ending, s.finish = context.WithCancel(context.Background())
@@ -191,7 +200,7 @@ func (o *Options) fill() {
 		}
 	}
 	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
-	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())
+	o.Log = cmp.Or(o.Log, slog.Default())
 }
 
 // width is how many values a sample has.
@@ -271,10 +280,12 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 // warn says in the log that others than programs on this machine can reach the service, which asks
 // nobody who they are.
 func (s *Service) warn(at net.Addr) {
+	if len(s.options.Tokens) > 0 {
+		return
+	}
 	if address, err := netip.ParseAddrPort(at.String()); err != nil || !address.Addr().IsLoopback() {
-		s.options.ErrorLog.Printf("serve: %s can be reached from other machines, and anybody who does may train and end "+
-			"tasks: there is no authentication "+
-			"(docs/service.md says what to put in front)", at)
+		s.options.Log.Warn("serve: other machines can reach the service, and anybody who does may train and end tasks: "+
+			"give it Options.Tokens", "address", at.String())
 	}
 }
 
@@ -291,7 +302,7 @@ func (s *Service) stop(server *http.Server) {
 // saves the learner: a save that fails, for instance because the disk is full, leaves the file as
 // it was.
 func (s *Service) train(ctx context.Context) error {
-	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, WaitForTasks: true}
+	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, WaitForTasks: true, Evaluate: s.score}
 	if s.options.File != "" {
 		h.SaveEvery = s.options.SaveEvery
 		h.Save = func() error {
@@ -301,7 +312,7 @@ func (s *Service) train(ctx context.Context) error {
 			return s.save()
 		}
 		h.SaveFailed = func(err error) {
-			s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
+			s.options.Log.Error("serve: the learner was not saved, and goes on", "error", err)
 		}
 	}
 	if err := s.learner.Run(ctx, h); ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
@@ -340,32 +351,35 @@ func (s *Service) drop() {
 
 // note counts the batches and samples that a step could not train on, although they had been taken:
 // their loss or its gradient was not finite, as for values like 1e30. The log is told of a task's
-// first one, its second, its fourth, and so on.
+// first one (of the memory's, under task 0), its second, its fourth, and so on.
 func (s *Service) note(report *pcl.StepReport) error {
 	if len(report.Ended) > 0 {
 		s.drop()
 	}
 	s.saveEarly()
+	s.watch.step(report, s.learner.Stored)
 	lost := report.Skipped
 	if report.Rejected {
 		lost = append(report.IDs[:len(report.IDs):len(report.IDs)], lost...)
 	}
 	for _, id := range lost {
-		whose := "the memory"
-		if id > 0 {
-			whose = fmt.Sprintf("task %d", id)
-		}
 		if n, tell := s.skipped.add(id, 1); tell {
-			s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is "+
-				"not finite (%d so far)", report.Step, whose, n)
+			s.options.Log.Warn("serve: a batch could not be trained on, since its loss or gradient is not finite",
+				"step", report.Step, "task", id, "so far", n)
 		}
 	}
 	for id, left := range report.LeftOut {
 		if n, tell := s.spoilt.add(id, left); tell {
-			s.options.ErrorLog.Printf("serve: step %d: samples of task %d, new or stored, were left out, since the loss or "+
-				"gradient of their batch is not finite with them (%d so far)", report.Step, id, n)
+			s.options.Log.Warn("serve: samples, new or stored, were left out, since the loss or gradient of their batch is "+
+				"not finite with them", "step", report.Step, "task", id, "so far", n)
 		}
 	}
+	return nil
+}
+
+// score notes the accuracies of tasks with test samples.
+func (s *Service) score(_ int, accuracy map[int]float64) error {
+	s.watch.score(accuracy)
 	return nil
 }
 

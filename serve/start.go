@@ -23,7 +23,7 @@ func Start(make func(ctx context.Context) (*pcl.Learner, error), o Options) (*Se
 	}
 	s.make = make
 	if err := s.startEarly(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.options.ErrorLog.Printf("serve: predictions wait for the learner, since the saved network cannot be used: %v", err)
+		s.options.Log.Warn("serve: predictions wait for the learner, since the saved network cannot be used", "error", err)
 	}
 	return s, nil
 }
@@ -74,7 +74,7 @@ func (s *Service) saveNetwork() {
 		err = t.Save(networkFile(s.options.File))
 	}
 	if err != nil {
-		s.options.ErrorLog.Printf("serve: the network for the next start was not saved: %v", err)
+		s.options.Log.Error("serve: the network for the next start was not saved", "error", err)
 	}
 }
 
@@ -155,7 +155,9 @@ func (r readiness) status() int {
 }
 
 // readyz answers with status 200 as soon as predictions are answered, and says what is not ready.
-func (s *Service) readyz(context.Context) (any, error) {
+func (s *Service) readyz(context.Context) (any, error) { return s.readiness(), nil }
+
+func (s *Service) readiness() readiness {
 	now := s.answers.newest.Load()
 	r := readiness{Ready: now != nil && s.ending.Err() == nil, Missing: []string{}}
 	if now == nil {
@@ -166,5 +168,5 @@ func (s *Service) readyz(context.Context) (any, error) {
 	} else if !s.isWhole() {
 		r.Missing = append(r.Missing, "journal")
 	}
-	return r, nil
+	return r
 }

@@ -1,0 +1,103 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+const (
+	reader  = "reader-0123456789"
+	teacher = "teacher-0123456789"
+	warden  = "warden-0123456789"
+)
+
+func tokens() []Token {
+	return []Token{{reader, ScopeRead}, {teacher, ScopeLearn}, {warden, ScopeAdmin}}
+}
+
+// TestScopes: a request is answered if its token has at least the scope of the path. Those who look
+// after the service need none.
+func TestScopes(t *testing.T) {
+	h := openedAs(t, Options{Tokens: tokens()}, func(*pcl.Options) {}).Handler()
+	for _, c := range []struct{ request, least string }{
+		{"GET /", reader}, {"GET /tasks", reader}, {"GET /network", reader}, {"GET /network.onnx", reader},
+		{"POST /predict", reader}, {"POST /tasks", teacher}, {"POST /learn", teacher}, {"POST /end", teacher},
+		{"POST /pause", warden}, {"POST /resume", warden}, {"POST /detach", warden}, {"POST /reattach", warden},
+		{"GET /livez", ""}, {"GET /readyz", ""}, {"GET /metrics", ""},
+	} {
+		order := []string{"", reader, teacher, warden}
+		for i, token := range append(order, "stranger-0123456789", warden+" ", warden[:len(warden)-1]) {
+			t.Run(fmt.Sprintf("%s %q", c.request, token), func(t *testing.T) {
+				method, path, _ := strings.Cut(c.request, " ")
+				q := httptest.NewRequest(method, path, strings.NewReader("{}"))
+				if token != "" {
+					q.Header.Set("Authorization", "Bearer "+token)
+				}
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, q)
+				known, want := i < 4 || i == 5, 0 // a space at the end is none of the token's
+				switch at := max(0, strings.Index("  rtw", c.least[:min(1, len(c.least))])-1); {
+				case c.least == "":
+				case !known || token == "":
+					want = http.StatusUnauthorized
+				case i < at:
+					want = http.StatusForbidden
+				}
+				if refused := w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden; refused != (want != 0) ||
+					refused && w.Code != want {
+					t.Errorf("status %d %s; want %d (0: not refused)", w.Code, w.Body, want)
+				}
+			})
+		}
+	}
+}
+
+// TestBrowserToken: browsers send a token as a password, and are told that they may.
+func TestBrowserToken(t *testing.T) {
+	h := openedAs(t, Options{Tokens: tokens()}, func(*pcl.Options) {}).Handler()
+	for secret, want := range map[string]int{reader: 200, "": 401, "stranger-0123456789": 401} {
+		t.Run(secret, func(t *testing.T) {
+			q := httptest.NewRequest("GET", "/", nil)
+			q.SetBasicAuth("anybody", secret)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, q)
+			if w.Code != want {
+				t.Errorf("status %d; want %d", w.Code, want)
+			}
+			if asks := strings.Contains(strings.Join(w.Header()["Www-Authenticate"], " "), "Basic"); asks != (want == 401) {
+				t.Errorf("asks for a password: %t", asks)
+			}
+		})
+	}
+}
+
+// TestTokensRefused: a token that lets in too many, or nobody, is a mistake.
+func TestTokensRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		tokens []Token
+		says   string
+	}{
+		"no secret":     {[]Token{{"", ScopeRead}}, "has 0 characters"},
+		"short":         {[]Token{{"0123456789abcde", ScopeRead}}, "has 15 characters"},
+		"no scope":      {[]Token{{Secret: reader}}, "want read, learn or admin"},
+		"unknown scope": {[]Token{{reader, "all"}}, `the scope "all"`},
+		"a space":       {[]Token{{"0123456789 abcdef", ScopeRead}}, "visible characters"},
+		"not ASCII":     {[]Token{{"0123456789abcdé", ScopeRead}}, "visible characters"},
+		"twice":         {[]Token{{reader, ScopeRead}, {reader, ScopeAdmin}}, "another token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(nil, Options{Tokens: c.tokens})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if said := err.Error(); !strings.Contains(said, c.says) || strings.Contains(said, "0123456789") {
+				t.Errorf("%s; want %q and no secret", said, c.says)
+			}
+		})
+	}
+}
