@@ -15,10 +15,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// deployCmd is `pcl deploy`, which prints the files by which schedulers make grids.
+// deployCmd is `pcl deploy`, which prints the files by which schedulers make grids, or keep a
+// service.
 type deployCmd struct {
 	Slurm      deploySlurmCmd      `cmd:"" help:"Print the script of a Slurm array job, for sbatch."`
 	Kubernetes deployKubernetesCmd `cmd:"" help:"Print the manifest of a Kubernetes Indexed Job, for kubectl."`
+	Service    deployServiceCmd    `cmd:"" help:"Print the manifest of a learner in service, a Kubernetes Deployment (docs/service.md)."`
 }
 
 // deployFlags are those that both schedulers have.
@@ -85,11 +87,15 @@ func (c *deployFlags) flags() []string {
 
 // write prints what package deploy renders.
 func (c *deployFlags) write(rc *runContext, render func(io.Writer) error) error {
+	return writeManifest(rc, c.Out, render)
+}
+
+func writeManifest(rc *runContext, to string, render func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := render(&text); err != nil {
 		return usageError{err}
 	}
-	return rc.writeTo(c.Out, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	return rc.writeTo(to, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
 type deploySlurmCmd struct {
@@ -142,4 +148,13 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 		return err
 	}
 	return c.write(rc, c.Job.Write)
+}
+
+type deployServiceCmd struct {
+	Service deploy.Service `embed:""`
+	Out     string         `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+}
+
+func (c *deployServiceCmd) Run(rc *runContext) error {
+	return writeManifest(rc, c.Out, c.Service.Write)
 }

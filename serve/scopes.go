@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/regular"
 )
 
 // Token lets those who send it do what its scope says, as "Authorization: Bearer SECRET" or, for
@@ -38,17 +40,45 @@ func checkTokens(tokens []Token) error {
 	for i, t := range tokens {
 		switch {
 		case !slices.Contains(scopes, t.Scope):
-			return fmt.Errorf("the scope %q of Options.Tokens[%d]: want read, learn or admin", t.Scope, i)
+			return fmt.Errorf("the scope of token %d: want read, learn or admin", i+1) // it may be a secret
 		case len(t.Secret) < leastSecret:
-			return fmt.Errorf("the secret of Options.Tokens[%d] has %d characters; want at least %d",
-				i, len(t.Secret), leastSecret)
+			return fmt.Errorf("the secret of token %d has %d characters; want at least %d",
+				i+1, len(t.Secret), leastSecret)
 		case strings.ContainsFunc(t.Secret, func(r rune) bool { return r <= ' ' || r > '~' }):
-			return fmt.Errorf("the secret of Options.Tokens[%d] has other than visible characters of ASCII", i)
+			return fmt.Errorf("the secret of token %d has other than visible characters of ASCII", i+1)
 		case slices.ContainsFunc(tokens[:i], func(other Token) bool { return other.Secret == t.Secret }):
-			return fmt.Errorf("the secret of Options.Tokens[%d] is also that of another token", i)
+			return fmt.Errorf("the secret of token %d is also that of another token", i+1)
 		}
 	}
 	return nil
+}
+
+// ReadTokens reads a file of tokens: on each line a scope, a space and a secret. Empty lines and those
+// that begin with # are left out.
+func ReadTokens(file string) (tokens []Token, err error) {
+	text, err := regular.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		scope, secret, ok := strings.Cut(line, " ")
+		if !ok {
+			return nil, fmt.Errorf("%s:%d: want a scope (read, learn or admin), a space and a secret", file, n)
+		}
+		tokens = append(tokens, Token{strings.TrimSpace(secret), Scope(scope)})
+	}
+	if err := checkTokens(tokens); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("%s has no tokens: want lines of a scope, a space and a secret", file)
+	}
+	return tokens, nil
 }
 
 // may answers requests of those whose token has at least a scope; without tokens, of everybody.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +88,7 @@ func TestTokensRefused(t *testing.T) {
 		"no secret":     {[]Token{{"", ScopeRead}}, "has 0 characters"},
 		"short":         {[]Token{{"0123456789abcde", ScopeRead}}, "has 15 characters"},
 		"no scope":      {[]Token{{Secret: reader}}, "want read, learn or admin"},
-		"unknown scope": {[]Token{{reader, "all"}}, `the scope "all"`},
+		"unknown scope": {[]Token{{reader, "all"}}, "the scope of token 1"},
 		"a space":       {[]Token{{"0123456789 abcdef", ScopeRead}}, "visible characters"},
 		"not ASCII":     {[]Token{{"0123456789abcdé", ScopeRead}}, "visible characters"},
 		"twice":         {[]Token{{reader, ScopeRead}, {reader, ScopeAdmin}}, "another token"},
@@ -97,6 +100,37 @@ func TestTokensRefused(t *testing.T) {
 			}
 			if said := err.Error(); !strings.Contains(said, c.says) || strings.Contains(said, "0123456789") {
 				t.Errorf("%s; want %q and no secret", said, c.says)
+			}
+		})
+	}
+}
+
+// TestReadTokens: a file of tokens is read as it stands there; one that would leave the service open
+// is refused, and no error repeats a secret.
+func TestReadTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []Token
+	}{
+		"all":        {"# who may\n\nread " + reader + "\r\n  admin   " + warden + "\n", []Token{{reader, ScopeRead}, {warden, ScopeAdmin}}},
+		"no newline": {"learn " + teacher, []Token{{teacher, ScopeLearn}}},
+		"empty":      {"", nil},
+		"comments":   {"# read " + reader, nil},
+		"no scope":   {reader, nil},
+		"swapped":    {reader + " read", nil},
+		"two words":  {"read " + reader + " " + teacher, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "tokens")
+			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadTokens(file)
+			if !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) {
+				t.Errorf("%d tokens, error %v", len(got), err)
+			}
+			if err != nil && strings.Contains(err.Error(), "0123456789") {
+				t.Errorf("the error has a secret: %v", err)
 			}
 		})
 	}

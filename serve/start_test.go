@@ -203,3 +203,28 @@ func TestStartOwnNetwork(t *testing.T) {
 	}
 	must.Do(t, stop())
 }
+
+// TestHandlerBeforeTheLearner: every request works when the handler is older than the learner.
+func TestHandlerBeforeTheLearner(t *testing.T) {
+	c, let, stop := started(t, Options{})
+	let()
+	task := c.begin(0, 1)
+	c.learn(task, 64, 0, 1)
+	for _, verb := range []string{"pause", "resume", "end"} {
+		if err := c.try("/"+verb, request{Task: task}, new(any)); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	other := c.begin(2, 3)
+	for _, verb := range []string{"detach", "reattach"} {
+		if err := c.try("/"+verb, request{Task: other}, new(any)); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	for _, path := range []string{"/", "/tasks", "/network", "/network.onnx", "/livez", "/readyz", "/metrics"} {
+		if got := c.get(path); !strings.HasPrefix(got, "200 ") {
+			t.Errorf("%s: %.100s", path, got)
+		}
+	}
+	must.Do(t, stop())
+}

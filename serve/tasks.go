@@ -199,17 +199,18 @@ func (s *Service) change(
 	}
 }
 
-// end, pause and resume are the requests of these names.
+// end, pause and resume are the requests of these names. Their learner may be there later than they
+// are.
 func (s *Service) end() func(context.Context, onTask) (any, error) {
 	return s.change("end", func(int) error { return nil }, (*data.PushStream).End)
 }
 
 func (s *Service) pause() func(context.Context, onTask) (any, error) {
-	return s.change("pause", s.learner.Pause, func(*data.PushStream) {})
+	return s.change("pause", func(id int) error { return s.learner.Pause(id) }, func(*data.PushStream) {})
 }
 
 func (s *Service) resume() func(context.Context, onTask) (any, error) {
-	return s.change("resume", s.learner.Resume, func(*data.PushStream) {})
+	return s.change("resume", func(id int) error { return s.learner.Resume(id) }, func(*data.PushStream) {})
 }
 
 // toDetach is a request to end a task at once.

@@ -1,11 +1,13 @@
-// Package schema compares the manifests of package deploy with Kubernetes' description of a Job, in
-// a module of its own, so that programs which use parallelcl do not depend on what only this test
-// needs. batch-v1.json is the part of the definitions for Kubernetes 1.33, in the package
-// kubernetes-validate 1.37.0 (PyPI, Apache-2.0), that a Job refers to, without its prose.
+// Package schema compares the manifests of package deploy with Kubernetes' description of what is in
+// them, in a module of its own, so that programs which use parallelcl do not depend on what only
+// this test needs. kubernetes.json is the part of the definitions for Kubernetes 1.33, in the
+// package kubernetes-validate 1.37.0 (PyPI, Apache-2.0), that a Job, a Deployment and a Service
+// refer to, without its prose.
 package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// schema is Kubernetes' description of a Job.
-func schema(t *testing.T) *jsonschema.Schema {
+// schemas are Kubernetes' descriptions of the kinds of objects that manifests have.
+func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
-	f, err := os.Open("batch-v1.json")
+	f, err := os.Open("kubernetes.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,33 +30,44 @@ func schema(t *testing.T) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("batch-v1.json", text); err != nil {
+	if err := c.AddResource("kubernetes.json", text); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("batch-v1.json")
-	if err != nil {
-		t.Fatal(err)
+	out := map[string]*jsonschema.Schema{}
+	for kind, group := range map[string]string{"Job": "batch.v1", "Deployment": "apps.v1", "Service": "core.v1"} {
+		if out[kind], err = c.Compile("kubernetes.json#/$defs/io.k8s.api." + group + "." + kind); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return s
+	return out
 }
 
-// check compares a manifest with the description.
-func check(t *testing.T, s *jsonschema.Schema, text string) error {
+// check compares the objects of a manifest with their descriptions.
+func check(t *testing.T, s map[string]*jsonschema.Schema, text string) error {
 	t.Helper()
-	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		return err
+	for object := range strings.SplitSeq(text, "\n---\n") {
+		data, err := yaml.YAMLToJSONStrict([]byte(object))
+		if err != nil {
+			return err
+		}
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _ := v.(map[string]any)["kind"].(string)
+		if s[kind] == nil {
+			return fmt.Errorf("the kind %q is none of those that are described", kind)
+		}
+		if err := s[kind].Validate(v); err != nil {
+			return err
+		}
 	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Validate(v)
+	return nil
 }
 
 // TestManifests checks the manifests that package deploy's own tests compare its output with.
 func TestManifests(t *testing.T) {
-	s := schema(t)
+	s := schemas(t)
 	files, err := filepath.Glob("../testdata/*.yaml")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("files %v (%v)", files, err)
@@ -70,32 +83,47 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestMistakes makes sure that the description would notice one.
+// TestMistakes makes sure that the descriptions would notice one.
 func TestMistakes(t *testing.T) {
-	s := schema(t)
-	data, err := os.ReadFile("../testdata/plain.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for old, mistake := range map[string]string{
-		"backoffLimitPerIndex: ":          "backoffLimitPerindex: ",
-		"completions: 40":                 "completions: forty",
-		"action: FailIndex":               "actions: FailIndex",
-		"operator: In":                    "",
-		"values: [2]":                     `values: ["2"]`,
-		`- type: DisruptionTarget`:        "- kind: DisruptionTarget",
-		"restartPolicy: Never":            "restart: Never",
-		"claimName: ":                     "name: ",
-		"terminationGracePeriodSeconds: ": "terminationGracePeriodSeconds: about ",
-		"shareProcessNamespace: true":     "shareProcessNamespace: pod",
-		"mountPath: /tmp":                 "path: /tmp",
+	s := schemas(t)
+	for file, mistakes := range map[string]map[string]string{
+		"plain.yaml": {
+			"backoffLimitPerIndex: ":          "backoffLimitPerindex: ",
+			"completions: 40":                 "completions: forty",
+			"action: FailIndex":               "actions: FailIndex",
+			"operator: In":                    "",
+			"values: [2]":                     `values: ["2"]`,
+			`- type: DisruptionTarget`:        "- kind: DisruptionTarget",
+			"restartPolicy: Never":            "restart: Never",
+			"claimName: ":                     "name: ",
+			"terminationGracePeriodSeconds: ": "terminationGracePeriodSeconds: about ",
+			"shareProcessNamespace: true":     "shareProcessNamespace: pod",
+			"mountPath: /tmp":                 "path: /tmp",
+		},
+		"service.yaml": {
+			"replicas: 1":                  "replicas: one",
+			"type: Recreate":               "kind: Recreate",
+			"containerPort: 8080":          "containerport: 8080",
+			"path: /readyz":                "url: /readyz",
+			"failureThreshold: 60":         `failureThreshold: "60"`,
+			"selector:\n    app.kubern":    "selectors:\n    app.kubern",
+			"targetPort: http":             "targetport: http",
+			"kind: Service":                "kind: Services",
+			"prometheus.io/port: \"8080\"": "prometheus.io/port: 8080",
+		},
 	} {
-		text := strings.Replace(string(data), old, mistake, 1)
-		if text == string(data) {
-			t.Errorf("%q is not in the manifest", old)
+		data, err := os.ReadFile("../testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if check(t, s, text) == nil {
-			t.Errorf("%q instead of %q is not noticed", mistake, old)
+		for old, mistake := range mistakes {
+			text := strings.Replace(string(data), old, mistake, 1)
+			if text == string(data) {
+				t.Errorf("%q is not in %s", old, file)
+			}
+			if check(t, s, text) == nil {
+				t.Errorf("%q instead of %q is not noticed in %s", mistake, old, file)
+			}
 		}
 	}
 }

@@ -29,11 +29,18 @@ func main() {
 	journal := flag.String("journal", "", "folder where what arrives is kept before it is answered")
 	side := flag.Int("photos", 0, "side of the photos that samples are, in colours; takes the place of -inputs")
 	backbone := flag.String("features", "", "pretrained network whose features of photos are learnt: efficientnet-lite0")
+	tokens := flag.String("tokens", "", "file of tokens that let clients in: lines SCOPE SECRET")
 	flag.Parse()
 	o := serve.Options{File: *file, Journal: *journal}
 	if *side > 0 {
 		o.Pictures = datasets.Shape{Height: *side, Width: *side, Channels: 3}
 		*inputs = o.Pictures.Values()
+	}
+	if *tokens != "" {
+		var err error
+		if o.Tokens, err = serve.ReadTokens(*tokens); err != nil {
+			log.Fatal(err)
+		}
 	}
 	if flag.NArg() > 0 {
 		if err := copies(o, flag.Args()); err != nil {
