@@ -21,26 +21,23 @@ import (
 )
 
 func main() {
-	addr, file := flag.String("addr", "localhost:8080", "address to listen on"),
-		flag.String("file", "service.pcl", "where to save")
+	var o serve.Options
+	addr := flag.String("addr", "localhost:8080", "address to listen on")
+	flag.StringVar(&o.File, "file", "service.pcl", "where to save")
+	flag.StringVar(&o.Journal, "journal", "", "folder where what arrives is kept before it is answered")
+	flag.Func("tokens", "file of tokens that let clients in: lines SCOPE SECRET", func(file string) (err error) {
+		o.Tokens, err = serve.ReadTokens(file)
+		return err
+	})
 	name := flag.String("backend", "auto", "what to compute with: auto, xla-cuda, xla-cpu or go")
 	inputs, outputs := flag.Int("inputs", 784, "values of a sample"),
 		flag.Int("outputs", 100, "classes of all tasks together")
-	journal := flag.String("journal", "", "folder where what arrives is kept before it is answered")
 	side := flag.Int("photos", 0, "side of the photos that samples are, in colours; takes the place of -inputs")
 	backbone := flag.String("features", "", "pretrained network whose features of photos are learnt: efficientnet-lite0")
-	tokens := flag.String("tokens", "", "file of tokens that let clients in: lines SCOPE SECRET")
 	flag.Parse()
-	o := serve.Options{File: *file, Journal: *journal}
 	if *side > 0 {
 		o.Pictures = datasets.Shape{Height: *side, Width: *side, Channels: 3}
 		*inputs = o.Pictures.Values()
-	}
-	if *tokens != "" {
-		var err error
-		if o.Tokens, err = serve.ReadTokens(*tokens); err != nil {
-			log.Fatal(err)
-		}
 	}
 	if flag.NArg() > 0 {
 		if err := copies(o, flag.Args()); err != nil {
