@@ -1,22 +1,23 @@
-package deploy
+package deploy_test
 
 import (
 	"bytes"
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/deploy"
 	"github.com/parallelcl/parallelcl/internal/must"
 )
 
-func shop() Service {
-	return Service{
+func shop() deploy.Service {
+	return deploy.Service{
 		Name: "shop", Image: "registry.example/lab/learner:1.0", Claim: "shop", User: "65532:65532", CPUs: 2, Memory: "2Gi",
 		Grace: 2 * time.Minute,
 	}
 }
 
 func TestServiceGolden(t *testing.T) {
-	text := func(s Service) string {
+	text := func(s deploy.Service) string {
 		var out bytes.Buffer
 		must.Do(t, s.Write(&out))
 		return out.String()
@@ -28,15 +29,15 @@ func TestServiceGolden(t *testing.T) {
 }
 
 func TestServiceRefused(t *testing.T) {
-	for name, change := range map[string]func(*Service){
-		"no name":         func(s *Service) { s.Name = "" },
-		"capitals":        func(s *Service) { s.Name = "Shop" },
-		"a path":          func(s *Service) { s.Name = "a/b" },
-		"a dash at last":  func(s *Service) { s.Name = "shop-" },
-		"a long name":     func(s *Service) { s.Name = string(bytes.Repeat([]byte("a"), 64)) },
-		"the user root":   func(s *Service) { s.User = "0:0" },
-		"a user's name":   func(s *Service) { s.User = "me" },
-		"two lines in it": func(s *Service) { s.Name = "a\nb" },
+	for name, change := range map[string]func(*deploy.Service){
+		"no name":         func(s *deploy.Service) { s.Name = "" },
+		"capitals":        func(s *deploy.Service) { s.Name = "Shop" },
+		"a path":          func(s *deploy.Service) { s.Name = "a/b" },
+		"a dash at last":  func(s *deploy.Service) { s.Name = "shop-" },
+		"a long name":     func(s *deploy.Service) { s.Name = string(bytes.Repeat([]byte("a"), 64)) },
+		"the user root":   func(s *deploy.Service) { s.User = "0:0" },
+		"a user's name":   func(s *deploy.Service) { s.User = "me" },
+		"two lines in it": func(s *deploy.Service) { s.Name = "a\nb" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := shop()
