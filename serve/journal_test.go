@@ -52,7 +52,7 @@ func TestJournalVerbs(t *testing.T) {
 	if w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [9]}`)); w.Code != 400 {
 		t.Errorf("a fifth output: %d %s", w.Code, w.Body)
 	}
-	said(t, s, some(1, 0, 40), some(2, 0, 50), some(3, 0, 64), some(4, 0, 60), `/pause {"task": 3}`,
+	said(t, s, some(1, 0, 40), some(2, 0, 50), some(4, 0, 60), `/pause {"task": 3}`, some(3, 0, 64),
 		`/pause {"task": 2}`, `/resume {"task": 2}`, some(1, 40, 50), `/end {"task": 1}`,
 		`/detach {"task": 4, "keep": true}`, `/reattach {"task": 4}`, some(4, 60, 70))
 	for range 2 {
