@@ -24,8 +24,8 @@ const (
 )
 
 // atOnce lists runs of the same network on all tasks at once, for each increment in the first of
-// its situations. A pass counts as much as a run; where there are few runs, there are fewer passes, and
-// below five none. A scenario that is played has a timeline of its own, and so none.
+// its situations. A pass counts as much as a run; where there are few runs, there are fewer passes,
+// and below five none. A scenario that is played has a timeline of its own, and so none.
 func atOnce(configs []experiment.Checked) (out []experiment.Checked, err error) {
 	for _, own := range byIncrement(configs) {
 		share := int(mostAtOnce * float64(len(own)))
@@ -162,8 +162,8 @@ const (
 	secondsPerRun     = 3
 )
 
-// choose returns runs of lda, those of all increments of a situation together, and how many pictures
-// have no features yet; or why there is no time for any.
+// choose returns runs of lda, those of all increments of a situation together, and how many
+// pictures have no features yet; or why there is no time for any.
 func (o *onFeatures) choose(
 	rc *runContext, of string, configs []experiment.Checked, seconds float64,
 ) (out [][]experiment.Checked, missing int, untried string) {

@@ -9,7 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TestAtOnce: what all tasks at once take is at most a fifth of the runs of each increment, in passes.
+// TestAtOnce: what all tasks at once take is at most a fifth of the runs of each increment, in
+// passes.
 func TestAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		methods, situations int
@@ -61,7 +62,8 @@ func TestBesideSeconds(t *testing.T) {
 	}
 }
 
-// TestWithFeatures: flags that only a network of pixels has are left out of the command on features.
+// TestWithFeatures: flags that only a network of pixels has are left out of the command on
+// features.
 func TestWithFeatures(t *testing.T) {
 	for given, want := range map[string]string{
 		"compare folder:a b c":                              "pcl compare folder:a b c --features efficientnet-lite0",

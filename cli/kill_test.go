@@ -17,8 +17,8 @@ var kills = flag.Int("kills", 1, "how often TestKill kills a run of each backend
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
 // written, and resumes them until they end; another run follows until there were enough kills.
-// Their files must equal those of a run that nobody disturbed. One method learns from sums, one also
-// by gradients.
+// Their files must equal those of a run that nobody disturbed. One method learns from sums, one
+// also by gradients.
 func TestKill(t *testing.T) {
 	for i, flags := range [][]string{
 		{"go"}, {"xla-cpu"}, {"go", "--method", "lda"},

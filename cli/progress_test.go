@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestPace: what is left follows from the work that is done since the first run began; runs that were
-// finished before count for nothing, and one of four passes as much as four.
+// TestPace: what is left follows from the work that is done since the first run began; runs that
+// were finished before count for nothing, and one of four passes as much as four.
 func TestPace(t *testing.T) {
 	at := time.Unix(0, 0)
 	p := &pace{work: []float64{1, 1, 1, 4}, total: 7, made: map[int]float64{}, now: func() time.Time { return at }}

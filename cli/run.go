@@ -19,7 +19,7 @@ import (
 type runCmd struct {
 	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it, and the data set's defaults fill in the rest."`
 
-	Method       []string `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
+	Method       []string `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one, or lda on features); pcl methods lists them."`
 	Param        assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; may be repeated."`
 	Increment    []string `placeholder:"task,class" help:"task, class, or both (default task; for files of your own class)."`
 	LabelSet     []uint64 `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`

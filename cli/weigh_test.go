@@ -127,7 +127,7 @@ func answerTo(t *testing.T, method, in string, args ...string) (got answer, text
 // TestDroppedRowsAreNamed: in the answer, in the certificate and in its text.
 func TestDroppedRowsAreNamed(t *testing.T) {
 	in := `{"jacobian":[[1e7,0],[-1e-6,5e-7]],"ids":[3,8]}`
-	got, text, _, _ := answerTo(t, "emgd-gs", in)
+	got, _, _, _ := answerTo(t, "emgd-gs", in)
 	c := got.Certificate
 	switch {
 	case c == nil:
@@ -148,7 +148,7 @@ func TestDroppedRowsAreNamed(t *testing.T) {
 	if strings.Contains(c.Message, "decreases every loss in") || !strings.Contains(c.Message, "row 1") {
 		t.Errorf("message %q", c.Message)
 	}
-	if got, text, _, _ = answerTo(t, "imtl-g", in); len(got.Dropped) != 1 || got.Dropped[0] != 8 {
+	if got, text, _, _ := answerTo(t, "imtl-g", in); len(got.Dropped) != 1 || got.Dropped[0] != 8 {
 		t.Error(text)
 	}
 }

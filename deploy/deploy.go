@@ -3,8 +3,8 @@
 // makes shards of the grid, in a folder that all nodes share. It also renders the manifest of a
 // learner in service ([Service]).
 //
-// The first two rest on the exit codes of `pcl grid run`, which docs/grid.md lists: 75 and 130 leave runs
-// that the same command goes on with, and 2 means that it would never succeed.
+// The first two rest on the exit codes of `pcl grid run`, which docs/grid.md lists: 75 and 130
+// leave runs that the same command goes on with, and 2 means that it would never succeed.
 package deploy
 
 import (

@@ -35,7 +35,8 @@ var serviceName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 // Write writes the manifest, for kubectl apply.
 func (s Service) Write(w io.Writer) error {
 	if !serviceName.MatchString(s.Name) {
-		return fmt.Errorf("the name %q: want up to 63 small letters, digits and -, from a letter to a letter or digit", s.Name)
+		return fmt.Errorf("the name %q: want up to 63 small letters, digits and -, from a letter to a letter or digit",
+			s.Name)
 	}
 	user, group, err := Kubernetes{User: s.User}.ids()
 	if err != nil {

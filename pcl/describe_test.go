@@ -143,7 +143,8 @@ func TestFeaturesRefused(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for want, o := range map[string]Options{
 		"features of 32 values for a model of 64": {Model: must.Get(NewMLP(64, nil, 2))(t)},
-		"let the stream augment":                  {Model: must.Get(NewMLP(32, nil, 2))(t), Augment: func(*rand.Rand, []float32) {}},
+		"let the stream augment": {Model: must.Get(NewMLP(32, nil, 2))(t),
+			Augment: func(*rand.Rand, []float32) {}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			o.Backend, o.Features = b, new(halves)

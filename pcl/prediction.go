@@ -86,8 +86,10 @@ func (l *Learner) predictor(
 	}
 	o, at := l.options, l.network.at(l.network.point(point))
 	p := &Predictor{
-		outside: o.Features, programs: o.Programs, method: l.method.Info.Name, image: o.Image, scores: lossOf(l.method, method.MemoryID),
-		loss: keyOf(o.compared()), registry: l.tasks.registry, rule: rule, behind: behind, steps: l.steps, version: l.version,
+		outside: o.Features, programs: o.Programs, method: l.method.Info.Name, image: o.Image,
+		scores: lossOf(l.method, method.MemoryID),
+		loss:   keyOf(o.compared()), registry: l.tasks.registry, rule: rule, behind: behind, steps: l.steps,
+		version: l.version,
 	}
 	a, err := answeringOn(o.Backend)
 	if err != nil {

@@ -244,7 +244,8 @@ func (r restoration) task(id int, s taskState) (err error) {
 		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", last, maxID)
 	}
 	registry.skip(id - 1)
-	t := &attached{id: id, exhausted: s.Over, samples: new(atomic.Int64), admit: r.admit, features: r.network.options.Features}
+	t := &attached{id: id, exhausted: s.Over, samples: new(atomic.Int64), admit: r.admit,
+		features: r.network.options.Features}
 	if r.attach != nil {
 		if t.Task, err = r.attach(id); err != nil {
 			return err

@@ -136,8 +136,8 @@ func (r *loop) evaluate(steps int) error {
 	return nil
 }
 
-// renew passes a new snapshot to the hook, if the learner has changed since the last one or that was
-// a preview.
+// renew passes a new snapshot to the hook, if the learner has changed since the last one or that
+// was a preview.
 func (r *loop) renew(take func() (*Predictor, error)) error {
 	if r.hooks.Snapshot == nil || r.given == r.learner.status.Load().version && !r.preview {
 		return nil
@@ -158,8 +158,8 @@ func (r *loop) renew(take func() (*Predictor, error)) error {
 	return nil
 }
 
-// renewIdle is renew while no stream is ready. A snapshot that takes long comes not too often, since
-// samples may arrive meanwhile; a preview stands for it. more says that it is still to come.
+// renewIdle is renew while no stream is ready. A snapshot that takes long comes not too often,
+// since samples may arrive meanwhile; a preview stands for it. more says that it is still to come.
 func (r *loop) renewIdle() (more bool, err error) {
 	if !time.Now().Before(r.full) {
 		return false, r.renew(r.learner.Snapshot)

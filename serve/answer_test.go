@@ -59,7 +59,8 @@ func TestQueue(t *testing.T) {
 	}
 	close(release)
 	all.Wait()
-	// 20 requests of a task each are alone, 20 of no task take three batches of 8, one of which fails
+	// 20 requests of a task each are alone, 20 of no task take three batches of 8, one of which
+	// fails
 	if calls > 20+1+3+8 || w.busy || len(w.waiting) > 0 {
 		t.Errorf("%d calls, busy %t, %d wait", calls, w.busy, len(w.waiting))
 	}

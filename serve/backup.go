@@ -35,7 +35,8 @@ func Backup(o Options, to string) error {
 		case err == nil:
 			return nil
 		// the service has just saved
-		case tries < 100 && (errors.Is(err, journal.ErrOther) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errReplaced)):
+		case tries < 100 && (errors.Is(err, journal.ErrOther) || errors.Is(err, fs.ErrNotExist) ||
+			errors.Is(err, errReplaced)):
 			time.Sleep(time.Second / 100)
 		default:
 			return fmt.Errorf("serve: backup: %w", err)

@@ -40,7 +40,8 @@ func some(task, from, to int) string {
 		v := (&job{number: task}).values(i)
 		x, classes = append(x, fmt.Sprintf("[%g,%g,0,0,0,0,0,0]", v[0], v[1])), append(classes, fmt.Sprint(task-1))
 	}
-	return fmt.Sprintf(`/learn {"task": %d, "x": [%s], "classes": [%s]}`, task, strings.Join(x, ","), strings.Join(classes, ","))
+	return fmt.Sprintf(`/learn {"task": %d, "x": [%s], "classes": [%s]}`, task, strings.Join(x, ","),
+		strings.Join(classes, ","))
 }
 
 // TestJournalVerbs: after a kill before the first save, all that was asked for is there.
@@ -203,7 +204,8 @@ func TestJournalCut(t *testing.T) {
 		t.Errorf("cut journals have %v samples", had)
 	}
 	whole[len(whole)/2] ^= 1
-	if _, err := use(whole); !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(segment)) {
+	if _, err := use(whole); !errors.Is(err, journal.ErrDamaged) ||
+		!strings.Contains(err.Error(), filepath.Base(segment)) {
 		t.Errorf("a changed byte: %v", err)
 	}
 }

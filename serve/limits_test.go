@@ -98,14 +98,17 @@ func (r *room) empty(most int64) bool {
 // told in the log.
 func TestSkippedBatches(t *testing.T) {
 	var said lines
-	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
+	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) {
+		o.Model = mlp(t, 4, 16)
+	})
 	c, stop := serving(t, s)
 	id := c.begin(0)
 	c.raw("/learn",
 		`{"task": 1, "x": [[3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38], [3e38,3e38,3e38,3e38,3e38,3e38,3e38,3e38]], "classes": [0, 0]}`)
 	eventually(t, "the batch is counted", func() bool { return c.tasks()[0].Skipped == 1 })
 	stop()
-	if id != 1 || !strings.Contains(said.String(), "a batch could not be trained on") || !strings.Contains(said.String(), "task=1") {
+	if id != 1 || !strings.Contains(said.String(), "a batch could not be trained on") ||
+		!strings.Contains(said.String(), "task=1") {
 		t.Errorf("task %d; the log says %q", id, said.String())
 	}
 }
@@ -115,7 +118,9 @@ func TestSkippedBatches(t *testing.T) {
 // were left out.
 func TestSpoiltSamples(t *testing.T) {
 	var said lines
-	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) { o.Model = mlp(t, 4, 16) })
+	s := openedAs(t, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}, func(o *pcl.Options) {
+		o.Model = mlp(t, 4, 16)
+	})
 	c, stop := serving(t, s)
 	hostile, other := c.begin(0, 1), c.begin(2, 3)
 	const huge = "[1e30,-1e30,1e30,-1e30,1e30,-1e30,1e30,-1e30]"

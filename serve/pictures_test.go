@@ -200,7 +200,8 @@ func TestPhotosRefused(t *testing.T) {
 		})
 	}
 	for kind, body := range map[string]string{
-		"multipart/form-data": "x", "multipart/form-data; boundary=x": "--x\r\n", "image/jpeg": "x", "image/svg+xml": "<svg/>",
+		"multipart/form-data": "x", "multipart/form-data; boundary=x": "--x\r\n", "image/jpeg": "x",
+		"image/svg+xml": "<svg/>",
 	} {
 		if got := c.sent("/predict", kind, body); !strings.HasPrefix(got, "400") {
 			t.Errorf("%s: %s", kind, got)
@@ -217,7 +218,8 @@ func TestPhotosRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "48 values") {
 		t.Errorf("pictures of another size than the samples: %v", err)
 	}
-	if _, err := New(opened(t, "").learner, Options{Pictures: datasets.Shape{Height: 2, Width: 4, Channels: 2}}); err == nil {
+	if _, err := New(opened(t, "").learner,
+		Options{Pictures: datasets.Shape{Height: 2, Width: 4, Channels: 2}}); err == nil {
 		t.Error("pictures of two channels")
 	}
 }

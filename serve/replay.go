@@ -55,8 +55,8 @@ func (s *Service) replay() error {
 	return err
 }
 
-// awaitTurn waits until a record can be done again. Training lags behind the requests that the journal
-// has, and a task that had ended may still run.
+// awaitTurn waits until a record can be done again. Training lags behind the requests that the
+// journal has, and a task that had ended may still run.
 func (s *Service) awaitTurn(r record, ended map[int]bool) error {
 	own, _ := s.stream(onTask{r.Task})
 	if own != nil && (r.Verb == "detach" || r.Verb == "reattach") {

@@ -53,8 +53,8 @@ func checkTokens(tokens []Token) error {
 	return nil
 }
 
-// ReadTokens reads a file of tokens: on each line a scope, a space and a secret. Empty lines and those
-// that begin with # are left out.
+// ReadTokens reads a file of tokens: on each line a scope, a space and a secret. Empty lines and
+// those that begin with # are left out.
 func ReadTokens(file string) (tokens []Token, err error) {
 	text, err := regular.ReadFile(file)
 	if err != nil {

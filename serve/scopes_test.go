@@ -105,14 +105,15 @@ func TestTokensRefused(t *testing.T) {
 	}
 }
 
-// TestReadTokens: a file of tokens is read as it stands there; one that would leave the service open
-// is refused, and no error repeats a secret.
+// TestReadTokens: a file of tokens is read as it stands there; one that would leave the service
+// open is refused, and no error repeats a secret.
 func TestReadTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []Token
 	}{
-		"all":        {"# who may\n\nread " + reader + "\r\n  admin   " + warden + "\n", []Token{{reader, ScopeRead}, {warden, ScopeAdmin}}},
+		"all": {"# who may\n\nread " + reader + "\r\n  admin   " + warden + "\n",
+			[]Token{{reader, ScopeRead}, {warden, ScopeAdmin}}},
 		"no newline": {"learn " + teacher, []Token{{teacher, ScopeLearn}}},
 		"empty":      {"", nil},
 		"comments":   {"# read " + reader, nil},

@@ -115,8 +115,8 @@ type Options struct {
 	// Tokens let clients in. If there are none, everybody who reaches the service may do all; if
 	// there are, only GET /livez, /readyz and /metrics need none.
 	Tokens []Token
-	// Model is the learner's network, which [Start] needs for a network of one's own. nil stands for
-	// one of package [github.com/parallelcl/parallelcl/pcl/model].
+	// Model is the learner's network, which [Start] needs for a network of one's own. nil stands
+	// for one of package [github.com/parallelcl/parallelcl/pcl/model].
 	Model model.Model
 }
 

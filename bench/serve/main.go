@@ -203,7 +203,8 @@ func (s *server) measure(name string, send func() []time.Duration) {
 		}
 		return times[int(q*float64(len(times)-1))].Seconds() * 1e3
 	}
-	fmt.Printf("%-28s p50 %7.2f  p95 %7.2f ms  %7.1f/s  %6.2f steps/s  %5.2f cores  %6.2f ms of processor each  RSS %d MB\n",
+	fmt.Printf("%-28s p50 %7.2f  p95 %7.2f ms  %7.1f/s  %6.2f steps/s  %5.2f cores  %6.2f ms of processor each  RSS %d "+
+		"MB\n",
 		name, of(.5), of(.95), float64(len(times))/took, float64(after.Steps-before.Steps)/took, (after.CPU-before.CPU)/took,
 		1e3*(after.CPU-before.CPU)/max(1, float64(len(times))), after.RSS)
 }
@@ -215,14 +216,16 @@ func parent() error {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "my.pcl")
-	fmt.Printf("%s, %s, %d samples of a request, raw %t, GOMAXPROCS %d\n", *network, *methodName, *samples, *raw, runtime.GOMAXPROCS(0))
+	fmt.Printf("%s, %s, %d samples of a request, raw %t, GOMAXPROCS %d\n", *network, *methodName, *samples, *raw,
+		runtime.GOMAXPROCS(0))
 	s, _, _, err := start(file, true)
 	if err != nil {
 		return err
 	}
 	body := request()
 	none := func() []time.Duration { time.Sleep(*length); return nil }
-	for began := time.Now(); s.status().Steps < *warm && time.Since(began) < 3*time.Minute; { // compiles, and finds its pace
+	// compiles, and finds its pace
+	for began := time.Now(); s.status().Steps < *warm && time.Since(began) < 3*time.Minute; {
 		time.Sleep(*length / 20)
 	}
 	for turn := range 2 {
@@ -251,6 +254,7 @@ func parent() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("after a restart: first prediction %v, first step %v\n", predicts.Round(time.Millisecond), steps.Round(time.Millisecond))
+	fmt.Printf("after a restart: first prediction %v, first step %v\n", predicts.Round(time.Millisecond),
+		steps.Round(time.Millisecond))
 	return again.stop()
 }

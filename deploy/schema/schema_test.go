@@ -1,5 +1,5 @@
-// Package schema compares the manifests of package deploy with Kubernetes' description of what is in
-// them, in a module of its own, so that programs which use parallelcl do not depend on what only
+// Package schema compares the manifests of package deploy with Kubernetes' description of what is
+// in them, in a module of its own, so that programs which use parallelcl do not depend on what only
 // this test needs. kubernetes.json is the part of the definitions for Kubernetes 1.33, in the
 // package kubernetes-validate 1.37.0 (PyPI, Apache-2.0), that a Job, a Deployment and a Service
 // refer to, without its prose.

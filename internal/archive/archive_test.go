@@ -127,7 +127,8 @@ func TestUnpackRefuses(t *testing.T) {
 				dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
 				writeFile(t, file, data)
 				must.Do(t, os.Mkdir(dir, 0o755))
-				if err := archive.Unpack(t.Context(), file, keepAll, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
+				if err := archive.Unpack(t.Context(), file, keepAll, dir, most); err == nil ||
+					strings.Contains(err.Error(), "\x1b") {
 					t.Errorf("%s%s: error %q", name, kind, expect.Text(err))
 				}
 				if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
@@ -150,7 +151,8 @@ func TestUnpackBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, name)
 			writeFile(t, file, data)
-			if err := archive.Unpack(t.Context(), file, keepToy, t.TempDir(), archive.Limits{Bytes: 1 << 20, Members: 10}); err == nil {
+			if err := archive.Unpack(t.Context(), file, keepToy, t.TempDir(),
+				archive.Limits{Bytes: 1 << 20, Members: 10}); err == nil {
 				t.Error("no error")
 			}
 		})

@@ -14,12 +14,14 @@ func TestFault(t *testing.T) {
 		wants []any
 		fault string
 	}{
-		"the right word":     {wrapped, []any{"a.txt"}, ""},
-		"the right error":    {wrapped, []any{fs.ErrNotExist, "reading"}, ""},
-		"no error":           {nil, []any{"a.txt", fs.ErrNotExist}, `no error; want ["a.txt" "file does not exist"]`},
-		"another word":       {wrapped, []any{"a.txt", "b.txt"}, `error "reading a.txt: file does not exist"; want "b.txt"`},
-		"another error":      {wrapped, []any{fs.ErrExist}, `error "reading a.txt: file does not exist"; want "file already exists"`},
-		"an error like it":   {errors.New("file does not exist"), []any{fs.ErrNotExist}, `error "file does not exist"; want "file does not exist"`},
+		"the right word":  {wrapped, []any{"a.txt"}, ""},
+		"the right error": {wrapped, []any{fs.ErrNotExist, "reading"}, ""},
+		"no error":        {nil, []any{"a.txt", fs.ErrNotExist}, `no error; want ["a.txt" "file does not exist"]`},
+		"another word":    {wrapped, []any{"a.txt", "b.txt"}, `error "reading a.txt: file does not exist"; want "b.txt"`},
+		"another error": {wrapped, []any{fs.ErrExist},
+			`error "reading a.txt: file does not exist"; want "file already exists"`},
+		"an error like it": {errors.New("file does not exist"), []any{fs.ErrNotExist},
+			`error "file does not exist"; want "file does not exist"`},
 		"no want, no error":  {nil, nil, `no error; want []`},
 		"no want, any error": {wrapped, nil, ""},
 	} {

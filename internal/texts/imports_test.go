@@ -110,7 +110,8 @@ var mayImport = map[string]string{
 // claims, and what only tests import.
 func isTool(pkg string) bool {
 	return strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "internal/kernel") &&
-		!slices.Contains([]string{"internal/origin", "internal/invented", "internal/must", "internal/expect", "internal/paper"}, pkg)
+		!slices.Contains([]string{"internal/origin", "internal/invented", "internal/must", "internal/expect",
+			"internal/paper"}, pkg)
 }
 
 // strict says whether a package's table entry lists the tools too: those of internal/ and the

@@ -40,8 +40,8 @@ func (b *Backend) Beside(n int) ([]compute.Backend, error) {
 	return s.clients[:n:n], nil
 }
 
-// Keep returns the value that is kept with the backend under a key. If there is none, make makes it.
-// free is called when the backend is closed, while its clients are open.
+// Keep returns the value that is kept with the backend under a key. If there is none, make makes
+// it. free is called when the backend is closed, while its clients are open.
 func (b *Backend) Keep(key any, make func() (value any, free func(), err error)) (any, error) {
 	s := &b.beside
 	s.mu.Lock()

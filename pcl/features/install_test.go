@@ -242,7 +242,8 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{"", "efficientnet-lite1", "efficientnet_lite0", "efficientnet-lite0:",
 		"efficientnet-lite0:size=100", "efficientnet-lite0:size=16",
 
-		"onnx", "onnx:size=128", "efficientnet-lite0:output=f", "efficientnet-lite0:size=x", "efficientnet-lite0:side=128", "efficientnet-lite0:size=128,size=224",
+		"onnx", "onnx:size=128", "efficientnet-lite0:output=f", "efficientnet-lite0:size=x", "efficientnet-lite0:side=128",
+		"efficientnet-lite0:size=128,size=224",
 		"efficientnet-lite0:size="} {
 		if s, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, s)

@@ -68,7 +68,8 @@ func TestONNXFile(t *testing.T) {
 	for _, c := range []struct{ name, output, want string }{
 		{"cut.onnx", "features", "not a whole ONNX file"},
 		{"text.onnx", "features", "not a whole ONNX file"},
-		{"empty.onnx", "", "not a whole ONNX file"}, {"flat.onnx", "", "want one of images"}, {"none.onnx", "", "no such file"},
+		{"empty.onnx", "", "not a whole ONNX file"}, {"flat.onnx", "", "want one of images"},
+		{"none.onnx", "", "no such file"},
 		{"good.onnx", "", "output=NAME"}, {"good.onnx", "nonesuch", "nonesuch"},
 		{"missing.onnx", "features", "block3.project.w"}, {"unknown.onnx", "features", "the odd one"},
 	} {

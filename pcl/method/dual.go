@@ -27,8 +27,8 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// solveGram solves for a Gram matrix that a rule made. It fails if the solver stopped at its iteration
-// bound with weights that are not even accurate to the sixth digit.
+// solveGram solves for a Gram matrix that a rule made. It fails if the solver stopped at its
+// iteration bound with weights that are not even accurate to the sixth digit.
 func solveGram(solver *emgd.Solver, p *emgd.Problem, sigma []float64) (*emgd.Certificate, error) {
 	cert, err := solver.Solve(p, sigma)
 	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {

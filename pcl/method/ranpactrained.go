@@ -24,8 +24,9 @@ func init() {
 	}, func() Method { return new(RanPACTrained) })
 }
 
-// RanPACTrained is the method "ranpac-trained", for the linear network on features where the task is
-// known: two classifiers that err differently, RanPAC and one that is trained (docs/method.md §12.4).
+// RanPACTrained is the method "ranpac-trained", for the linear network on features where the task
+// is known: two classifiers that err differently, RanPAC and one that is trained (docs/method.md
+// §12.4).
 type RanPACTrained struct {
 	M       float64  `param:"m" default:"2000" range:"whole [1,32768]" doc:"number of random features; 5000 for tens of thousands of samples"`
 	Draw    float64  `param:"draw" default:"0" range:"whole [0,4294967295]" doc:"seed of the random features; the run's own seed does not change them"`

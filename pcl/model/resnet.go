@@ -30,8 +30,9 @@ func NewResNet18(c Sizes) (Model, error) {
 		return nil, fmt.Errorf("model: a ResNet-18 with the stem %q; want none, for small images, or %s",
 			c.Stem, StemImageNet)
 	case c.Height < 1 || c.Width < 1 || c.Stem == "" && (c.Height%2 != 0 || c.Width%2 != 0):
-		return nil, fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be positive, and even without the stem %s",
-			c.Height, c.Width, StemImageNet)
+		return nil,
+			fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be positive, and even without the stem %s",
+				c.Height, c.Width, StemImageNet)
 	case c.Channels < 1 || c.StemChannels < 1 || c.Outputs < 1:
 		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive",
 			c.Channels, c.StemChannels, c.Outputs)

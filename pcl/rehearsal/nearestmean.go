@@ -43,7 +43,8 @@ type nearestMean struct {
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
 func (m *nearestMean) Prepare(ctx PredictContext) error { return m.prepare(ctx, math.MaxInt) }
 
-// Preview computes the class means of few samples of each class, which lie evenly among all of them.
+// Preview computes the class means of few samples of each class, which lie evenly among all of
+// them.
 func (m *nearestMean) Preview(ctx PredictContext, most int) (Scorer, error) {
 	out := &nearestMean{between: m.between}
 	return out, out.prepare(ctx, most)

@@ -86,7 +86,8 @@ func TestMeansOfOtherSizes(t *testing.T) {
 	}
 }
 
-// TestSomeOfEach: few samples of a class lie evenly among all, and a class with fewer keeps its own.
+// TestSomeOfEach: few samples of a class lie evenly among all, and a class with fewer keeps its
+// own.
 func TestSomeOfEach(t *testing.T) {
 	var all []memory.Item
 	for i := range 40 {

@@ -233,7 +233,8 @@ func TestPenaltyState(t *testing.T) {
 func TestReplacedParameters(t *testing.T) {
 	to := penaltyContext{theta: []float32{8, 9}}
 	e := &ewc{quadraticPenalty: quadraticPenalty{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
-	s := &si{quadraticPenalty: quadraticPenalty{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}, Path: []float64{5, 6}}}
+	s := &si{quadraticPenalty: quadraticPenalty{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4},
+		Path: []float64{5, 6}}}
 	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
 		must.Do(t, p.AfterReplace(to))
 	}

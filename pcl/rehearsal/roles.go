@@ -52,8 +52,8 @@ type Storer interface {
 
 // Observer sees the samples that tasks train on. Other roles decide which of them the memory keeps.
 type Observer interface {
-	// Admit returns an error if the observer cannot take a sample. It is called before a step is made
-	// with it.
+	// Admit returns an error if the observer cannot take a sample. It is called before a step is
+	// made with it.
 	Admit(x []float32) error
 	// Observe is called after the update of a step. current is as for [Storer].
 	Observe(ctx Context, current [][]memory.Item) error

@@ -69,8 +69,8 @@ type Options struct {
 	Increment string
 	// Kind says how the streams follow or overlap each other in time. Streams that are "parallel"
 	// start at random while an earlier one still runs, "serial" ones follow one another (serial
-	// continual learning), and those "all_at_once" start together (multi-task learning). [Joint] makes
-	// one task of all of them.
+	// continual learning), and those "all_at_once" start together (multi-task learning). [Joint]
+	// makes one task of all of them.
 	Kind       string
 	Tasks      int
 	MinClasses int

@@ -191,13 +191,15 @@ var leftOut = map[string][]string{
 	"icarl":        {"its own loss", "its choice of samples for the memory", "its rule of prediction"},
 	"lda": {"its choice of samples for the memory", "its rule of prediction",
 		"its training when it is evaluated"},
-	"mdmtr":          {"its own loss"},
-	"mir":            {"its choice of samples for the memory"},
-	"modo":           {"its products of two halves of each batch"},
-	"pocl":           {"its choice of samples for the memory"},
-	"ranpac":         {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
+	"mdmtr": {"its own loss"},
+	"mir":   {"its choice of samples for the memory"},
+	"modo":  {"its products of two halves of each batch"},
+	"pocl":  {"its choice of samples for the memory"},
+	"ranpac": {"its choice of samples for the memory", "its rule of prediction",
+		"its training when it is evaluated"},
 	"ranpac-trained": {"its own loss", "its choice of samples for the memory", "its rule of prediction"},
-	"simplecil":      {"its choice of samples for the memory", "its rule of prediction", "its training when it is evaluated"},
+	"simplecil": {"its choice of samples for the memory", "its rule of prediction",
+		"its training when it is evaluated"},
 }
 
 // TestDescribe: every description is JSON and says what is left out.

@@ -90,8 +90,8 @@ func addBounds(t *table, all []*versus.Bound) {
 	}
 }
 
-// bytesCell is how many megabytes of samples and sums a method keeps, and how many of them are sums;
-// a dash where that is not known.
+// bytesCell is how many megabytes of samples and sums a method keeps, and how many of them are
+// sums; a dash where that is not known.
 func bytesCell(b versus.Bytes) datum {
 	if b == (versus.Bytes{}) {
 		return datum{Text: "–"}

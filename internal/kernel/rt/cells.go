@@ -39,8 +39,8 @@ var (
 // have not ended.
 var stopped, left atomic.Int32
 
-// Stopped says whether a cell was stopped a short time ago. Cells ask it and [Left] before they call
-// [Halt]. The compiler inlines both, so that they cost no call.
+// Stopped says whether a cell was stopped a short time ago. Cells ask it and [Left] before they
+// call [Halt]. The compiler inlines both, so that they cost no call.
 func Stopped() bool { return stopped.Load() > 0 }
 
 // Left says whether a stopped cell has not ended.

@@ -141,8 +141,8 @@ func TestSameFeatures(t *testing.T) {
 	}
 }
 
-// TestOneMethod: one method is compared with nothing but what stands beside it, and what stands alone
-// is a method itself.
+// TestOneMethod: one method is compared with nothing but what stands beside it, and what stands
+// alone is a method itself.
 func TestOneMethod(t *testing.T) {
 	var one []*rows.Row
 	for _, r := range runs(2) {
