@@ -135,7 +135,7 @@ func (b *Backbone) compute(p Pictures, keys []key, which []int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		b.known[keys[i]] = codes
-		b.pending.Write(entryOf(keys[i], codes))
+		b.pending.Write(b.store.entryOf(keys[i], codes))
 		return nil
 	})
 	if err != nil || b.pending.Len() < mostEntries*entrySize {

@@ -13,7 +13,7 @@ import (
 type Kept struct {
 	Name     string `json:"name"`
 	Pictures int    `json:"pictures"`
-	Damaged  int64  `json:"damaged"` // bytes that can't be read; their pictures are made again
+	Damaged  int64  `json:"damaged"` // bytes that can't be read or belong elsewhere; their pictures are made again
 	Bytes    int64  `json:"bytes"`
 }
 
@@ -45,13 +45,14 @@ func List(dir string) ([]Kept, error) {
 			continue
 		}
 		k := Kept{Name: f.Name()}
-		files, err := store{filepath.Join(dir, f.Name())}.files()
+		s := store{filepath.Join(dir, f.Name())}
+		files, err := s.files()
 		if err != nil {
 			return nil, err
 		}
 		seen := map[key]bool{}
 		for _, path := range files {
-			damaged, err := entries(path, func(of key, _ []byte) { seen[of] = true })
+			damaged, err := s.entries(path, func(of key, _ []byte) { seen[of] = true })
 			if err != nil {
 				return nil, err
 			}
@@ -85,8 +86,8 @@ func Delete(ctx context.Context, dir, name string) error {
 	return os.RemoveAll(s.dir)
 }
 
-// Drop removes the features of pictures from the cache, wherever they were made, and returns how
-// many entries it removed.
+// Drop removes the features of pictures from the cache, wherever they were made, and all that is
+// damaged, since nobody knows of which pictures it is. It returns how many whole entries it removed.
 func Drop(ctx context.Context, dir string, p Pictures) (n int, err error) {
 	if err := p.check(); err != nil {
 		return 0, err

@@ -3,7 +3,9 @@ package features
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +55,11 @@ func TestCache(t *testing.T) {
 	}
 	file := entryFile(t, o.Dir)
 	whole := must.Get(os.ReadFile(file))(t)
+	other := s
+	other.Weights = drawnFile(t, 2)
+	dir := t.TempDir()
+	must.Get(Of(t.Context(), other, Options{Dir: dir, Open: openGo}, train, test))(t)
+	elsewhere := must.Get(os.ReadFile(entryFile(t, dir)))(t) // the same pictures on another backbone
 	for _, c := range []struct {
 		name   string
 		damage func() []byte
@@ -64,6 +71,8 @@ func TestCache(t *testing.T) {
 		{"cut off", func() []byte { return whole[:2*entrySize+5] }, 1},
 		{"empty", func() []byte { return nil }, 1},
 		{"another file", func() []byte { return []byte("<html>") }, 1},
+		{"of another folder", func() []byte { return elsewhere }, 1},
+		{"as written by older builds, without the folder", func() []byte { return unnamed(whole) }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, f := range must.Get(filepath.Glob(filepath.Join(filepath.Dir(file), "*"+fileEnding)))(t) {
@@ -82,6 +91,71 @@ func TestCache(t *testing.T) {
 				c.opens = 0
 			}
 		})
+	}
+}
+
+// unnamed returns entries whose checksums are of keys and codes alone.
+func unnamed(data []byte) (out []byte) {
+	for entry := range slices.Chunk(data, entrySize) {
+		n := len(entry) - 4
+		out = binary.LittleEndian.AppendUint32(append(out, entry[:n]...), crc32.ChecksumIEEE(entry[:n]))
+	}
+	return out
+}
+
+// TestCopiedEntries: what was copied from the folders of other sizes, flips and weights is never
+// used, also beside entries that belong there, and a Backbone doesn't use it either. Drop removes it.
+func TestCopiedEntries(t *testing.T) {
+	p := drawnPictures(2, 8, 8, 3)
+	all := []Spec{drawnSpec(t), drawnSpec(t), drawnSpec(t), drawnSpec(t)}
+	all[1].Size, all[2].Flips, all[3].Weights = 64, true, drawnFile(t, 2)
+	o := Options{Dir: t.TempDir(), Open: openGo}
+	var right [][]uint8
+	for _, s := range all {
+		right = append(right, must.Get(Of(t.Context(), s, o, p))(t)[0])
+	}
+	own := must.Get(filepath.Glob(filepath.Join(o.Dir, "*", "*"+fileEnding)))(t)
+	for _, from := range own {
+		for _, to := range own {
+			if from != to {
+				must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(to), "0"+filepath.Base(from)),
+					must.Get(os.ReadFile(from))(t), 0o644))
+			}
+		}
+	}
+	opened := 0
+	o.Open = counted(&opened)
+	for i, s := range all {
+		if codes := must.Get(Of(t.Context(), s, o, p))(t)[0]; !slices.Equal(codes, right[i]) || opened > 0 {
+			t.Errorf("%s: other codes, or computed again", s)
+		}
+		b := must.Get(Open(t.Context(), s, Options{Dir: o.Dir, Open: openGo}, 8, 8, 3))(t)
+		if !slices.Equal(b.known[keyOf(p, 0)], right[i][:Width]) || !slices.Equal(b.known[keyOf(p, 1)], right[i][Width:]) {
+			t.Errorf("%s: a Backbone knows other codes", s)
+		}
+		must.Do(t, b.Close())
+	}
+	if n, err := Drop(t.Context(), o.Dir, Pictures{8, 8, 3, p.of(0)}); n != 4 || err != nil {
+		t.Errorf("dropped %d entries, %v; want 4", n, err)
+	}
+	for _, k := range must.Get(List(o.Dir))(t) {
+		if k.Pictures != 1 || k.Damaged != 0 || k.Bytes != entrySize {
+			t.Errorf("left: %+v", k)
+		}
+	}
+}
+
+// TestDropKeeps: what stays of a file is kept, also where something was added to its end.
+func TestDropKeeps(t *testing.T) {
+	s, o, p := drawnSpec(t), Options{Dir: t.TempDir(), Open: openGo}, drawnPictures(2, 8, 8, 3)
+	must.Get(Of(t.Context(), s, o, p))(t)
+	file := entryFile(t, o.Dir)
+	must.Do(t, os.WriteFile(file, append(must.Get(os.ReadFile(file))(t), "more"...), 0o644))
+	if n, err := Drop(t.Context(), o.Dir, drawnPictures(1, 7, 7, 3)); n != 0 || err != nil {
+		t.Errorf("dropped %d entries, %v; want none", n, err)
+	}
+	if kept := must.Get(List(o.Dir))(t); kept[0].Pictures != 2 || kept[0].Damaged != 0 {
+		t.Errorf("left: %+v", kept)
 	}
 }
 
@@ -161,7 +235,7 @@ func TestInterrupted(t *testing.T) {
 		if kept++; kept == 2 {
 			cancel()
 		}
-		m.pending.Write(entryOf(keyOf(p, i), make([]uint8, Width)))
+		m.pending.Write(m.entryOf(keyOf(p, i), make([]uint8, Width)))
 		return nil
 	})
 	must.Do(t, m.flush())

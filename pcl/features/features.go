@@ -209,7 +209,7 @@ func (m *maker) keep(k key, codes []uint8) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.found(k, codes)
-	m.pending.Write(entryOf(k, codes))
+	m.pending.Write(m.entryOf(k, codes))
 	m.done++
 	rate := float64(m.done) / time.Since(m.begun).Seconds()
 	left := time.Duration(float64(m.total-m.done) / rate * float64(time.Second))

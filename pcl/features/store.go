@@ -23,13 +23,15 @@ import (
 // A store is a folder with the codes of pictures, for one backbone and size. Its files are written
 // once, under a name that follows from what is in them, so that any number of processes may read
 // and add to it. A file is a list of entries. Damaged or missing entries of a file cost only
-// themselves: their features are computed again.
+// themselves: their features are computed again. Entries that were copied from the folder of another
+// backbone or size count as damaged.
 type store struct{ dir string }
 
 // key is the SHA-256 of a picture's size and pixels.
 type key [sha256.Size]byte
 
-// entrySize is the length of an entry: the key, the codes, and the checksum of both.
+// entrySize is the length of an entry: the key, the codes, and the checksum of the folder's name and
+// of both.
 const entrySize = sha256.Size + Width + 4
 
 // fileEnding ends the names of the files with entries.
@@ -60,16 +62,15 @@ func (s store) files() ([]string, error) {
 	return names, err
 }
 
-// entries calls do with each entry of a file that is as it was written, and returns how many bytes
-// are not.
-func entries(path string, do func(k key, entry []byte)) (damaged int, err error) {
+// entries calls do with each entry of a file that is as it was written there, and returns how many
+// bytes are not.
+func (s store) entries(path string, do func(k key, entry []byte)) (damaged int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
 	for entry := range slices.Chunk(data, entrySize) {
-		n := len(entry) - 4
-		if len(entry) < entrySize || crc32.ChecksumIEEE(entry[:n]) != binary.LittleEndian.Uint32(entry[n:]) {
+		if len(entry) < entrySize || !bytes.Equal(entry, s.entryOf(key(entry), codesIn(entry))) {
 			damaged += len(entry)
 			continue
 		}
@@ -77,6 +78,8 @@ func entries(path string, do func(k key, entry []byte)) (damaged int, err error)
 	}
 	return damaged, nil
 }
+
+func codesIn(entry []byte) []uint8 { return entry[sha256.Size : sha256.Size+Width] }
 
 // find calls found with the codes of those keys that the store has. The codes are valid during the
 // call.
@@ -86,9 +89,9 @@ func (s store) find(wanted func(key) bool, found func(k key, codes []uint8)) err
 		return err
 	}
 	for _, path := range files {
-		_, err := entries(path, func(k key, entry []byte) {
+		_, err := s.entries(path, func(k key, entry []byte) {
 			if wanted(k) {
-				found(k, entry[sha256.Size:sha256.Size+Width])
+				found(k, codesIn(entry))
 			}
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have deleted it
@@ -98,9 +101,16 @@ func (s store) find(wanted func(key) bool, found func(k key, codes []uint8)) err
 	return nil
 }
 
-func entryOf(k key, codes []uint8) []byte {
+func (s store) entryOf(k key, codes []uint8) []byte {
 	entry := append(k[:], codes...)
-	return binary.LittleEndian.AppendUint32(entry, crc32.ChecksumIEEE(entry))
+	where := crc32.ChecksumIEEE([]byte(filepath.Base(s.dir)))
+	return binary.LittleEndian.AppendUint32(entry, crc32.Update(where, crc32.IEEETable, entry))
+}
+
+// path is that of a file with such entries.
+func (s store) path(data []byte) string {
+	sum := sha256.Sum256(data)
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:12])+fileEnding)
 }
 
 // write adds a file with entries.
@@ -108,12 +118,10 @@ func (s store) write(data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	sum := sha256.Sum256(data)
-	path := filepath.Join(s.dir, hex.EncodeToString(sum[:12])+fileEnding)
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	err := atomicfile.Write(path, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
+	err := atomicfile.Write(s.path(data), func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -125,7 +133,8 @@ func (s store) lock(ctx context.Context, waiting func()) (func(), error) {
 	return filelock.Wait(ctx, filepath.Join(s.dir, ".lock"), waiting)
 }
 
-// drop removes entries.
+// drop removes entries, and all that is damaged, since its pictures are not known. It returns how
+// many whole entries it removed.
 func (s store) drop(ctx context.Context, which func(key) bool) (n int, err error) {
 	unlock, err := s.lock(ctx, func() {})
 	if err != nil {
@@ -139,19 +148,23 @@ func (s store) drop(ctx context.Context, which func(key) bool) (n int, err error
 	for _, path := range files {
 		var kept []byte
 		before := n
-		if _, err := entries(path, func(k key, entry []byte) {
+		damaged, err := s.entries(path, func(k key, entry []byte) {
 			if which(k) {
 				n++
 			} else {
 				kept = append(kept, entry...)
 			}
-		}); err != nil {
+		})
+		if err != nil {
 			return n, err
 		}
-		if n == before {
+		if n == before && damaged == 0 {
 			continue
 		}
-		if err := errors.Join(s.write(kept), os.Remove(path)); err != nil {
+		if err = s.write(kept); err == nil && s.path(kept) != path {
+			err = os.Remove(path)
+		}
+		if err != nil {
 			return n, err
 		}
 	}
