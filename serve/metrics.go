@@ -91,8 +91,8 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// state collects the state of the learner. Only tasks that run have values of their own, so that
-// there are never more than Options.MaxTasks of each kind.
+// state collects the state of the learner. Of a task that has ended there is only the accuracy, if
+// the program gave it test samples: clients cannot make more than Options.MaxTasks of each kind.
 type state struct{ *Service }
 
 var (

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
 //go:embed page.html
@@ -47,7 +49,10 @@ const mostShown = 50
 func (s *Service) home(context.Context) (any, error) {
 	r := s.readiness()
 	v := shown{Ready: "starting", Missing: strings.Join(r.Missing, ", ")}
-	if r.Ready {
+	switch {
+	case s.ending.Err() != nil:
+		v.Ready = "ending"
+	case r.Ready:
 		v.Ready = "answering"
 	}
 	if s.has() {
@@ -56,23 +61,12 @@ func (s *Service) home(context.Context) (any, error) {
 		slices.Reverse(tasks)
 		for _, t := range tasks {
 			seen := s.watch.of(t.ID)
-			line := shownTask{
-				ID: t.ID, Name: t.Name, Does: doing(t), Taken: t.Samples, Waiting: t.Waiting, Kept: seen.kept,
-				Loss: "–", Accuracy: "–", Curve: polyline(seen.losses),
-			}
-			if n := len(seen.losses); n > 0 {
-				line.Loss = fmt.Sprintf("%.3g", seen.losses[n-1])
-				line.CurveFrom, line.CurveTo = fmt.Sprintf("%.3g", seen.losses[0]), line.Loss
-			}
-			if seen.scored {
-				line.Accuracy = fmt.Sprintf("%.1f %%", 100*seen.accuracy)
-			}
 			v.Memory += seen.kept
 			switch {
 			case !t.Ended:
-				v.Running = append(v.Running, line)
+				v.Running = append(v.Running, show(t, seen))
 			case len(v.Others) < mostShown:
-				v.Others = append(v.Others, line)
+				v.Others = append(v.Others, show(t, seen))
 			default:
 				v.More++
 			}
@@ -81,6 +75,22 @@ func (s *Service) home(context.Context) (any, error) {
 	var out bytes.Buffer
 	err := pageTemplate.Execute(&out, v)
 	return page(out.Bytes()), ours(err)
+}
+
+// show returns the line of a task.
+func show(t pcl.TaskInfo, seen seen) shownTask {
+	line := shownTask{
+		ID: t.ID, Name: t.Name, Does: doing(t), Taken: t.Samples, Waiting: t.Waiting, Kept: seen.kept,
+		Loss: "–", Accuracy: "–", Curve: polyline(seen.losses),
+	}
+	if n := len(seen.losses); n > 0 {
+		line.Loss = fmt.Sprintf("%.3g", seen.losses[n-1])
+		line.CurveFrom, line.CurveTo = fmt.Sprintf("%.3g", seen.losses[0]), line.Loss
+	}
+	if seen.scored {
+		line.Accuracy = fmt.Sprintf("%.1f %%", 100*seen.accuracy)
+	}
+	return line
 }
 
 // polyline returns the points of a curve in a box of 120 × 28, from its least to its largest value.

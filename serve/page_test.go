@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // TestPage: the page shows the tasks by names that clients chose, which stay text, and loads
@@ -58,6 +60,37 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in %s", want, &text)
 		}
+	}
+}
+
+// TestPageOfManyTasks: tasks that have ended and are not shown cost next to nothing, whatever is
+// known of them; a service that ends says so.
+func TestPageOfManyTasks(t *testing.T) {
+	s := openedAs(t, Options{}, func(*pcl.Options) {})
+	h := s.Handler()
+	for range 4 * mostShown {
+		stream := must.Get(data.NewPushStream(8, 8, []int{0, 1}))(t)
+		id := must.Get(s.learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream}))(t)
+		must.Do(t, s.learner.Detach(id, false))
+	}
+	page := func() string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		return w.Body.String()
+	}
+	if text := page(); !strings.Contains(text, "answering") || !strings.Contains(text, "And 150 older ones") {
+		t.Errorf("%s", text)
+	}
+	without := testing.AllocsPerRun(5, func() { page() })
+	for id := range 3 * mostShown {
+		s.watch.at(id + 1).losses = slices.Repeat([]float64{3, 1}, curve/2)
+	}
+	if with := testing.AllocsPerRun(5, func() { page() }); with > without+100 {
+		t.Errorf("with curves of tasks that it does not show, the page costs %v allocations; without %v", with, without)
+	}
+	s.finish()
+	if text := page(); !strings.Contains(text, "It is ending") {
+		t.Errorf("%s", text)
 	}
 }
 
