@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,6 +58,37 @@ func TestScopes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// unread is a body that nobody may read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
+}
+
+// TestRefusedUnread: the body of a request whose token is missing, unknown or may not do that is
+// not read and takes no room, and its connection ends.
+func TestRefusedUnread(t *testing.T) {
+	s := openedAs(t, Options{Tokens: tokens()}, func(*pcl.Options) {})
+	for name, header := range map[string]string{
+		"none": "", "unknown": "Bearer stranger-0123456789", "reader": "Bearer " + reader, "Basic": "Basic !",
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := httptest.NewRequest("POST", "/learn?task=1&classes=0&token="+warden, unread{t})
+			q.Header.Set("Content-Type", "application/octet-stream")
+			q.Header.Set("Authorization", header)
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, q)
+			if (w.Code != 401 && w.Code != 403) || w.Header().Get("Connection") != "close" {
+				t.Errorf("status %d, %v", w.Code, w.Header())
+			}
+			if strings.Contains(w.Body.String(), "0123456789") {
+				t.Errorf("the answer has a secret: %s", w.Body)
+			}
+		})
 	}
 }
 
