@@ -156,6 +156,45 @@ func announced(t testing.TB, width, height uint32) []byte {
 	return file
 }
 
+// scans is a progressive JPEG of one block of pixels, and of many scans that have a bit each.
+func scans(n int) []byte {
+	segment := func(marker byte, has ...byte) []byte {
+		return append([]byte{0xff, marker, 0, byte(2 + len(has))}, has...)
+	}
+	file := append([]byte("\xff\xd8"), segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)...)
+	file = append(file, segment(0xc2, 8, 0, 8, 0, 8, 1, 1, 0x11, 0)...)
+	file = append(file, segment(0xc4, append([]byte{0x10, 1}, make([]byte, 16)...)...)...) // the code 0 ends a block
+	for range n {
+		file = append(append(file, segment(0xda, 1, 1, 0, 1, 63, 0)...), 0x7f)
+	}
+	return append(file, 0xff, 0xd9)
+}
+
+// TestScans: a picture with as many scans as one may have is decoded, and bytes that only look like
+// scans are none.
+func TestScans(t *testing.T) {
+	good, seeming := photo(t, 0, 0, ""), strings.Repeat("\xff\xda\x00\x08", 1000)
+	for name, c := range map[string]struct {
+		file string
+		want int
+	}{
+		"one":                 {string(good), 1},
+		"as many as may be":   {string(scans(mostScans)), mostScans},
+		"a thumbnail":         {"\xff\xd8\xff\xe1\x0f\xa2" + seeming + string(good[2:]), 1},
+		"a film behind it":    {string(good) + seeming, 1},
+		"bytes that fill":     {"\xff\xd8\xff\xff\xff" + string(good[2:]), 1},
+		"PNG, which has none": {string(photo(t, 0, 0, "image/png")) + seeming, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := scansOf([]byte(c.file)); got != c.want {
+				t.Errorf("%d scans, want %d", got, c.want)
+			}
+			must.Get(pixelsOf([]byte(c.file)))(t)
+			must.Get(datasets.Decode([]byte(c.file), small))(t)
+		})
+	}
+}
+
 // TestPhotosRefused: what is no photo, or would take more than its bytes say, is refused with a
 // reason, and none of a form is taken.
 func TestPhotosRefused(t *testing.T) {
@@ -183,6 +222,10 @@ func TestPhotosRefused(t *testing.T) {
 		"one side":         {"/predict", [][]byte{announced(t, 1<<31-1, 1)}, nil, 400, "picture 0"},
 		"smooth":           {"/predict", several(13, smooth.Bytes()), nil, 400, "250 million in a request"},
 		"too many":         {"/predict", several(mostValues/48+1, nil), nil, 400, "at once"},
+		"too many parts":   {"/predict", several(mostValues/48+mostFields+1, nil), nil, 400, "too many parts"},
+		"many fields":      {"/predict", nil, slices.Repeat([]string{"task", "1"}, 9), 400, "twice"},
+		"scans":            {"/predict", [][]byte{good, scans(mostScans + 1)}, nil, 400, "picture 1: a JPEG of 51 scans"},
+		"thousands":        {"/predict", several(1, scans(5000)), nil, 400, "a JPEG of 5000 scans"},
 		"none":             {"/predict", nil, []string{"task", "1"}, 400, "has no pictures"},
 		"classes":          {"/learn", several(2, good), []string{"task", "1", "classes", "0"}, 400, "classes"},
 		"unknown":          {"/learn", several(1, good), []string{"task", "1", "class", "0"}, 400, "class"},

@@ -85,7 +85,7 @@ func (s *Service) parseSamples(q *http.Request, body []byte, taken *share, v wit
 	}
 	var all pictures
 	if isPictures(kind) {
-		if all, err = readPictures(kind, body, asked); err != nil {
+		if all, err = s.readPictures(kind, body, asked); err != nil {
 			return err
 		}
 	}
