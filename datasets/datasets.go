@@ -23,10 +23,20 @@ type Split struct {
 	Pixels []uint8   // N·H·W·C bytes: row-major, channels last
 	Values []float32 // as many numbers, all finite
 	Labels []int32   // N class indices
+
+	files []string // the files of the images, of a folder of the user's own
 }
 
 // Len returns the number of samples.
 func (s *Split) Len() int { return len(s.Labels) }
+
+// File returns the file of image i of a folder of the user's own; it is empty for other sets.
+func (s *Split) File(i int) string {
+	if len(s.files) != s.Len() { // the samples were exchanged
+		return ""
+	}
+	return s.files[i]
+}
 
 // A Dataset is a set of images or vectors in memory.
 type Dataset struct {

@@ -46,6 +46,7 @@ type samples struct {
 	train, test part
 	columns     []string // names of the values of a vector; nil if they have none
 	normalise   string   // as in [sampleParameters]
+	files       []string // those of the training and then of the test samples; nil if they have none
 }
 
 // column is what messages call value k of a sample.
@@ -73,6 +74,9 @@ func (s *samples) settle(d *Dataset) error {
 	}
 	d.Train = Split{Pixels: s.train.pixels, Values: train, Labels: s.train.labels}
 	d.Test = Split{Pixels: s.test.pixels, Values: test, Labels: s.test.labels}
+	if s.files != nil {
+		d.Train.files, d.Test.files = s.files[:d.Train.Len()], s.files[d.Train.Len():]
+	}
 	return nil
 }
 

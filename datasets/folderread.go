@@ -85,7 +85,7 @@ func (r *folderReader) samples() *samples {
 		return part{values{pixels: pixels[from*one : to*one : to*one], name: func(i int) string { return paths[from+i] }},
 			labels[from:to:to]}
 	}
-	return &samples{train: part(0, train), test: part(train, len(labels)), normalise: asTheyAre}
+	return &samples{train: part(0, train), test: part(train, len(labels)), normalise: asTheyAre, files: paths}
 }
 
 // note says what was done to the images.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -110,8 +111,8 @@ func (m *Machine) MissingFeatures(ctx context.Context, c Config) (all, missing i
 	if err != nil {
 		return 0, 0, err
 	}
-	train, _ := first(d, &d.Train, c.TrainPerClass)
-	test, _ := first(d, &d.Test, c.TestPerClass)
+	train, _, _ := first(d, &d.Train, c.TrainPerClass)
+	test, _, _ := first(d, &d.Test, c.TestPerClass)
 	missing, err = features.Missing(c.spec(), "", train, test)
 	return train.Len() + test.Len(), missing, err
 }
@@ -140,8 +141,20 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 	out.Height, out.Width, out.Channels, out.Vector = 0, 0, 0, features.Width
 	out.Features = w.spec.String()
 	var train, test features.Pictures
-	train, out.Train.Labels = first(d, &d.Train, w.train)
-	test, out.Test.Labels = first(d, &d.Test, w.test)
+	var which [2][]int
+	out.Train, out.Test = datasets.Split{}, datasets.Split{}
+	train, out.Train.Labels, which[0] = first(d, &d.Train, w.train)
+	test, out.Test.Labels, which[1] = first(d, &d.Test, w.test)
+	o.Name = func(list, i int) string {
+		if which[list] != nil {
+			i = which[list][i]
+		}
+		kind, split := "training", &d.Train
+		if list == 1 {
+			kind, split = "test", &d.Test
+		}
+		return cmp.Or(split.File(i), fmt.Sprintf("%s: %s picture %d", d.Name, kind, i))
+	}
 	codes, err := features.Of(ctx, w.spec, o, train, test)
 	if err != nil {
 		return nil, err
@@ -152,19 +165,19 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 }
 
 // first returns the first pictures of each class, at most so many if limit is above 0, in the order
-// of the split.
-func first(d *datasets.Dataset, split *datasets.Split, limit int) (features.Pictures, []int32) {
-	p := features.Pictures{Height: d.Height, Width: d.Width, Channels: d.Channels, Pixels: split.Pixels}
+// of the split, their labels and which they are; all if that is nil.
+func first(d *datasets.Dataset, split *datasets.Split, limit int) (p features.Pictures, labels []int32, which []int) {
+	p = features.Pictures{Height: d.Height, Width: d.Width, Channels: d.Channels, Pixels: split.Pixels}
 	if limit == 0 {
-		return p, split.Labels
+		return p, split.Labels, nil
 	}
 	p.Pixels = nil
-	var labels []int32
 	seen := make([]int, len(d.Classes))
 	for i, l := range split.Labels {
 		if seen[l]++; seen[l] <= limit {
 			p.Pixels, labels = append(p.Pixels, d.Image(split, i)...), append(labels, l)
+			which = append(which, i)
 		}
 	}
-	return p, labels
+	return p, labels, which
 }

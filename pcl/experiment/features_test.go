@@ -155,6 +155,53 @@ func TestFeaturesRefused(t *testing.T) {
 	}
 }
 
+// TestPictureWithoutFeatures: the error names the file or, where there is none, says which picture
+// it is, and what to do; also of a part of the pictures.
+func TestPictureWithoutFeatures(t *testing.T) {
+	dir := t.TempDir()
+	text, name := drawnBackbone(t, dir, 1), photos(t, dir, 4, 8)
+	f := features.Draw(1)
+	for _, tensor := range f.Tensors {
+		if strings.HasSuffix(tensor.Name, ".bias") && len(tensor.Values) == features.Width {
+			for i := range tensor.Values {
+				tensor.Values[i] = -1e6 // the last ReLU gives 0
+			}
+		}
+	}
+	must.Do(t, atomicfile.Write(filepath.Join(dir, "drawn.safetensors"), f.Write))
+	for _, c := range []struct {
+		name, dataset string
+		limit         int
+		want          string
+	}{
+		{"all", name, 0, filepath.Join(dir, "photos", "class ")},
+		{"one a class", name, 1, filepath.Join(dir, "photos", "class ")},
+		{"without files", "glyphs", 1, "glyphs: training picture "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := DefaultConfig(c.dataset).OnFeatures(text)
+			config.TrainPerClass, config.TestPerClass = c.limit, c.limit
+			m := &Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
+				return backend.Open(ctx, backend.Options{Name: backend.Go})
+			}}
+			_, err := m.DatasetOf(t.Context(), config)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "want a larger size") {
+				t.Fatalf("%v; want %s…", err, c.want)
+			}
+			file, _, _ := strings.Cut(err.Error(), ": ")
+			if _, err := os.Stat(file); err != nil && c.dataset == name {
+				t.Error(err)
+			}
+			d := must.Get(datasets.Open(t.Context(), c.dataset, datasets.Options{}))(t)
+			second := slices.Index(d.Train.Labels, 1) // the second class's first picture
+			if first := []string{d.Train.File(0), d.Train.File(second)}; c.limit == 1 && c.dataset == name &&
+				!slices.Contains(first, file) {
+				t.Errorf("%s; want one of %q", file, first)
+			}
+		})
+	}
+}
+
 // TestCMYK: a JPEG of four colours and pictures of one pixel have features as others do.
 func TestCMYK(t *testing.T) {
 	dir := t.TempDir()

@@ -122,10 +122,28 @@ func findWeights(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(saved) == 0 {
-		return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
+	if len(saved) > 0 {
+		return saved[len(saved)-1], nil
 	}
-	return saved[len(saved)-1], nil
+	if run := runIn(dir); run != "" {
+		return "", fmt.Errorf("%w in %s: it has folders of runs; name one of them, such as %s", errNoWeights, dir, run)
+	}
+	return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
+}
+
+// runIn returns the folder of a run in dir, one with weights if there is any; "" if there is no run.
+func runIn(dir string) (run string) {
+	all, _ := os.ReadDir(dir)
+	for _, e := range all {
+		sub := filepath.Join(dir, e.Name())
+		switch {
+		case exists(sub, weightsFile):
+			return sub
+		case run == "" && exists(sub, results.ResultFile):
+			run = sub
+		}
+	}
+	return run
 }
 
 // savedNetwork returns the network as it was when a checkpoint was written.

@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 func weighted(w *work) { w.Weights = true }
@@ -52,6 +53,11 @@ func TestWeights(t *testing.T) {
 	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.w.Machine.set.Classes[class] {
 		t.Errorf("class %d is called %q", class, n.Names[class])
 	}
+	above := filepath.Dir(p.dir())
+	must.Do(t, os.MkdirAll(filepath.Join(above, "a"), 0o755))   // without a run
+	write(t, filepath.Join(above, "b", results.ResultFile), "") // without weights
+	_, err = LoadNetwork(t.Context(), above, datasets.Options{})
+	expect.Refusal(t, "LoadNetwork of the folder above", err, errNoWeights, "such as "+p.dir())
 	p.end(weighted) // finished
 	if p.steps != 0 {
 		t.Error("made again though it has its network")

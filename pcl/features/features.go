@@ -22,6 +22,15 @@ type Options struct {
 	Open     func(context.Context) (*backend.Backend, error)
 	Dir      string    // folder of the cache; empty stands for features in the user's cache folder of this program
 	Progress io.Writer // is told of the download and of how far the pictures have come; nil for silence
+	// Name is what errors call picture i of a list; nil stands for its number.
+	Name func(list, i int) string
+}
+
+func (o Options) name(list, i int) string {
+	if o.Name == nil {
+		return fmt.Sprintf("picture %d", i)
+	}
+	return o.Name(list, i)
 }
 
 // open opens the backend.
@@ -198,7 +207,7 @@ func (m *maker) list(ctx context.Context, n *network, l int) error {
 	return n.each(ctx, m.lists[l], which, func(i int, values []float32) error {
 		codes := make([]uint8, Width)
 		if err := Encode(codes, values); err != nil {
-			return fmt.Errorf("picture %d: %w", i, err)
+			return fmt.Errorf("%s: %w", m.options.name(l, i), err)
 		}
 		return m.keep(keys[i], codes)
 	})
