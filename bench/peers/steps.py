@@ -3,12 +3,12 @@
 It needs the packages parallelcl, torch and torchjd. Numbers are processor milliseconds, the smallest of N turns, in which
 all contenders of a line do the same work one after another, on one thread. A step is a forward pass of one batch, K losses
 of samples of their own, and the weighted gradient; the sum is a step of plain PyTorch. Both sides weigh by UPGrad. The
-memory is how much the process grew over its largest size before, each in a process of its own.
+memory of a contender is how much larger the peak of a process becomes by its steps than by plain ones. Each is measured in
+a process of its own, on Linux.
 """
 
 import argparse
 import functools
-import resource
 import subprocess
 import sys
 import time
@@ -109,13 +109,20 @@ def grows(case, name):
 
 
 def memory(case, name):
-    """Megabytes by which a step's contender grows a process that has made plain steps."""
+    """Prints by how many MB a contender's steps raise the peak of a process that has made plain steps."""
     functions = contenders(case)
-    functions["sum"]()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(3):
+        functions["sum"]()
+    before = peak()
     for _ in range(3):
         functions[name]()
-    print(f"{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f}")
+    print(f"{peak() - before:.0f}")
+
+
+def peak():
+    """The largest resident size of this process so far, in MB. resource.getrusage begins with the parent's peak instead."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
 
 if __name__ == "__main__":
