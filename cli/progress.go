@@ -9,9 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// follow shows which runs are made, how far each is unless several are made side by side, and when
-// all will be done if their pace is known. The run's name is printed on a line of its own. end
-// removes what shows the latest progress.
+// follow shows the progress of a schedule. Each run's name is printed on a line of its own. Below
+// it a line is kept up to date: with one job it shows the step of the run, with several jobs how
+// many runs are done, and with a pace the time that is left. end removes that line.
 func follow(
 	rc *runContext, s *experiment.Schedule, all *pace, label func(int, experiment.Config) string,
 ) (end func()) {
@@ -34,14 +34,14 @@ func follow(
 	return func() { line.Close() }
 }
 
-// pace is how far runs have come together. Those that were finished before take no time. A nil pace
-// is not known.
+// pace estimates when all runs of a schedule will be done. Runs that were finished before take no
+// time. A nil pace estimates nothing.
 type pace struct {
-	work  []float64       // of each run, in passes over its samples
-	made  map[int]float64 // of each run that this process makes or has made, the share that is done
+	work  []float64       // of each run, in epochs
+	made  map[int]float64 // the share that is done of each run that this process has begun
 	total float64         // the work of the runs that were not finished before
-	done  int
-	began time.Time // when the first run was
+	done  int             // how many runs are finished
+	began time.Time       // when the first run began
 	now   func() time.Time
 }
 
@@ -79,8 +79,8 @@ func (p *pace) end(i int) {
 	}
 }
 
-// left estimates the time that is left, as if all work took the same; known is false before a
-// hundredth of a run is done.
+// left estimates the time that is left, from the time that an epoch has taken so far. known is
+// false before a hundredth of a run is done.
 func (p *pace) left() (left time.Duration, known bool) {
 	done, least := 0.0, 0.01*slices.Min(p.work)
 	for i, share := range p.made {
@@ -92,7 +92,8 @@ func (p *pace) left() (left time.Duration, known bool) {
 	return time.Duration(float64(p.now().Sub(p.began)) * (p.total - done) / done), true
 }
 
-// text says what is left of several runs, behind a text that joins it to others.
+// text says how much time is left, with joint in front of it. It is empty for a single run, and
+// while the time is not known or below a second.
 func (p *pace) text(joint string) string {
 	if p == nil || len(p.work) < 2 {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestPace: what is left follows from the work that is done since the first run began; runs that
-// were finished before count for nothing, and one of four passes as much as four.
+// TestPace: the time that is left follows from the work done since the first run began. Runs that
+// were finished before do not count, and a run of four epochs counts as four runs of one.
 func TestPace(t *testing.T) {
 	at := time.Unix(0, 0)
 	p := &pace{work: []float64{1, 1, 1, 4}, total: 7, made: map[int]float64{}, now: func() time.Time { return at }}
@@ -16,7 +16,7 @@ func TestPace(t *testing.T) {
 			t.Errorf("after %v: %q, want %q", at.Sub(time.Unix(0, 0)), got, want)
 		}
 	}
-	p.end(0) // found
+	p.end(0) // it was finished before
 	expect("")
 	p.begin(1)
 	expect("")

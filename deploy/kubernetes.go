@@ -26,7 +26,7 @@ type Kubernetes struct {
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }
 
-// ids are the numbers of the user and of the group. Neither is root's, as which pods do not run.
+// ids are the numbers of the user and of the group. Pods do not run as root, whose number is 0.
 func (k Kubernetes) ids() (user, group int, err error) {
 	if n, err := fmt.Sscanf(k.User+"\n", "%d:%d\n", &user, &group); n != 2 || err != nil || user < 1 || group < 1 {
 		return 0, 0, fmt.Errorf("the user %q is not UID:GID, two numbers above 0 (pods do not run as root)", k.User)

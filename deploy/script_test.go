@@ -188,8 +188,8 @@ func (k *task) squeue(t *testing.T, text string) {
 	must.Do(t, os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+asked+text+"\n"), 0o755))
 }
 
-// TestScriptSignals sends the task what Slurm sends. Both workers are told once more than Slurm may
-// have told them, by a signal that they take as often as it comes.
+// TestScriptSignals sends the task what Slurm sends. The task then sends SIGUSR1 to both workers,
+// which they take any number of times: Slurm may have sent it to them already.
 func TestScriptSignals(t *testing.T) {
 	saves := `trap 'sleep 0.2; echo saved; exit 130' USR1
 		echo ready >ready-$$

@@ -12,9 +12,9 @@ import (
 //	C_ij = M_ij/(p_i p_j),  s_i = σ_i/(p_i m),  ν_i = (λ_i − floor) p_i m,
 //
 // the problem is min ½νᵀCν + qᵀν subject to sᵀν = 1 − floor·Σσ and ν ≥ 0, where q_i is the floor's
-// share J_i·(floor·ΣJ_j)·m/p_i. All divisions are exact. Nothing behind this function knows of p_i
-// and m, but [Solver.finish], which goes back: they are kept as exponents, since p_i·m may leave
-// float64 where λ is in it.
+// share J_i·(floor·ΣJ_j)·m/p_i. All divisions are exact. After this function only [Solver.finish]
+// knows of p_i and m: it scales the solution back. They are kept as exponents, since p_i·m may
+// overflow float64 even where λ does not.
 func (s *Solver) scale() {
 	w, p, n := &s.set, s.problem, len(s.rows)
 	w.resize(n)
@@ -43,8 +43,8 @@ func (s *Solver) scale() {
 	s.raise()
 }
 
-// negligible is the s_i, next to a largest one of 1, that a row may have without asking for any
-// part of ‖d‖² that float64 could tell from 0. The row then only bounds d: J_i·d ≥ 0.
+// negligible is the size of s_i below which it counts as 0, where the largest s_i is about 1. Such
+// a row could change ‖d‖² only by what rounds to 0. It then only bounds d: J_i·d ≥ 0.
 const negligible = 0x1p-200
 
 // raise writes the part of the scaled problem that comes from the floor.

@@ -11,8 +11,8 @@ import (
 const excluded = -1e4
 
 // adjustments returns τ times the logarithm of each output's share of the samples of a step. Each
-// task that takes part has the same part of them, which its classes share equally, and so has the
-// memory, with each class as often as it is replayed.
+// task that takes part counts as much as any other, and its classes share that equally. The memory
+// counts as much as one task; its classes share that by how often they are replayed.
 func (t targets) adjustments(tau float64) []float32 {
 	share := make([]float64, t.options.Model.Outputs())
 	for _, a := range t.tasks.running.present() {

@@ -39,8 +39,8 @@ func answeringOn(b *backend.Backend) (*answering, error) {
 	return kept.(*answering), nil
 }
 
-// sets returns the programs for batches of a size, on each client. That of the first is compiled;
-// only many samples are worth compiling it for more.
+// sets returns the programs for batches of a size, on each client. They are compiled for the first
+// client only: it takes many samples to make up for compiling them for another one.
 func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) ([]*device.Set, error) {
 	spec = device.Spec{ // all else does not matter for predictions
 		Model: spec.Model, Shared: spec.Model.Layout().Total, Batch: spec.Batch, Optimizer: optim.SGD{LR: 1},
@@ -51,10 +51,11 @@ func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) 
 	return sets, sets[0].CompileDescribe(at, scores)
 }
 
-// sizes returns the number of samples of the smaller program, and from how many samples on the
-// larger one, of spec.Batch, is used. With convolutions each sample costs the same, in whichever
-// program. Without them the time is mostly that for reading the parameters, so that several samples
-// at once cost what one does; XLA even reads them faster for several.
+// sizes returns the batch sizes at which predictors change programs. There are two programs: one of
+// few samples, and one of spec.Batch samples for calls with enough samples or more. With
+// convolutions a sample costs the same in both. Without them most of the time goes into reading the
+// parameters, so that several samples at once cost what one does; XLA even reads them faster for
+// several.
 func sizes(b *backend.Backend, spec device.Spec) (few, enough int) {
 	for _, p := range spec.Model.Layout().Params {
 		if len(p.Dims) > 2 {

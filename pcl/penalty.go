@@ -72,7 +72,7 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 	return 0, nil, nil
 }
 
-// moved tells a method that follows the parameters of an update.
+// moved reports an update of the parameters to the method's penalty, if it has one.
 func (s *step) moved() error {
 	if m := s.method.Penalty; m != nil {
 		return m.AfterUpdate(s.context(), s.meanOfTasks)

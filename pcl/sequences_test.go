@@ -128,9 +128,9 @@ func (s *scripted) SetState(m json.RawMessage) error { return json.Unmarshal(m, 
 type believed struct {
 	stream  *scripted
 	queue   []int // positions of batches that were accepted and not yet used, at most two
-	over    bool
-	ended   bool
-	dropped bool // nothing of it may be in the memory
+	over    bool  // the stream has returned io.EOF; batches may still be in the queue
+	ended   bool  // the learner does not train on it any more
+	dropped bool  // nothing of it may be in the memory
 }
 
 // world is the model of a learner.
@@ -321,7 +321,7 @@ func (p *player) notMade(id int, positions []int, before state) {
 		t := &p.world.tasks[other-1]
 		if moved := t.stream.At != positions[other-1]; len(t.queue) == 0 && !t.over && moved {
 			if _, failed := t.ask(positions[other-1]); failed != (other == id) {
-				p.fatalf("the failure of task %d was told as task %d's", other, id)
+				p.fatalf("the error names task %d, but task %d failed", id, other)
 			}
 		} else if len(t.queue) == 0 && !t.over && other < id && t.stream.next() == ends {
 			t.over = true // it was asked, and has ended
@@ -329,7 +329,8 @@ func (p *player) notMade(id int, positions []int, before state) {
 	}
 }
 
-// asked takes into the model what the streams were asked for in a step that came to train.
+// asked brings the model up to date with what the learner read from the streams, in a step that got
+// as far as training.
 func (p *player) asked(positions []int) {
 	for _, id := range p.world.running() {
 		t, at := &p.world.tasks[id-1], positions[id-1]
@@ -346,7 +347,7 @@ func (p *player) asked(positions []int) {
 	}
 }
 
-// made takes a step into the model and compares.
+// made brings the model up to date after a step, and compares the step's report with it.
 func (p *player) made(r *StepReport, positions []int) {
 	p.asked(positions)
 	w := p.world

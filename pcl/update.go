@@ -80,8 +80,7 @@ func (s *step) updateAgain() error {
 	return s.descendBeside(s.report.Weights, s.gradientsKept())
 }
 
-// descendBeside makes an update besides the step's own, and tells a method that follows the
-// parameters.
+// descendBeside makes an update besides the step's own, and reports it to the method's penalty.
 func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 	norm2, err := s.descend(w, rows)
 	if err != nil || !finite(norm2) {

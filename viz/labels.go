@@ -10,11 +10,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// listed is an entry of a plot's key, and where its series ends.
+// listed is an entry of a plot's key, with what it takes to write its label at the end of its
+// series instead.
 type listed struct {
 	KeyEntry
-	end *plotter.XY // the last value, if there is one
-	way plotter.XYs // of its line there
+	end  *plotter.XY // the last point of the series; nil if it has no values
+	line plotter.XYs // the points of its line, which labels do not cover; nil if no line is drawn
 }
 
 const (
@@ -125,7 +126,7 @@ func (p *Plot) namesBeside(labels []listed) {
 		var names []PointLabel
 		for _, l := range labels {
 			at := c.At(l.end.X, l.end.Y)
-			taken = append(append(taken, square(at, 3)), c.along(l.way)...)
+			taken = append(append(taken, square(at, 3)), c.along(l.line)...)
 			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true,
 				Series: l.Label})
 		}
@@ -133,10 +134,10 @@ func (p *Plot) namesBeside(labels []listed) {
 	}))
 }
 
-// along are small areas that cover a line.
-func (c Pen) along(way plotter.XYs) (areas []vg.Rectangle) {
-	for i := 1; i < len(way); i++ {
-		a, b := c.At(way[i-1].X, way[i-1].Y), c.At(way[i].X, way[i].Y)
+// along returns small rectangles that together cover a line.
+func (c Pen) along(line plotter.XYs) (areas []vg.Rectangle) {
+	for i := 1; i < len(line); i++ {
+		a, b := c.At(line[i-1].X, line[i-1].Y), c.At(line[i].X, line[i].Y)
 		step := b.Sub(a)
 		n := math.Ceil(math.Hypot(float64(step.X), float64(step.Y)) / 4)
 		for k := range int(n) {

@@ -69,7 +69,7 @@ func (p *Plot) addSeries(it Plotter) {
 			listed.end = &s.Values[len(s.Values)-1]
 		}
 		if s.Line.Width > 0 {
-			listed.way = s.Values
+			listed.line = s.Values
 		}
 		p.list(listed)
 	}

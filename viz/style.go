@@ -21,10 +21,10 @@ type Style struct {
 	Width  vg.Length // of the line; 0 stands for 1.6 points
 }
 
-// order gives the methods their looks for good: the first has a colour of its own, the others the
-// fourteen of hue in turn, and by every seven of them other dashes and markers. Methods that are
-// drawn most come first, so that two that share a colour seldom meet. Appending keeps the looks of
-// those before.
+// order gives the methods their looks for good. The first method has a colour of its own. The
+// others take the fourteen colours of [SeriesColor] in turn, and dashes and markers change every
+// seven methods. Methods that are drawn most come first, so that two that share a colour seldom
+// meet. Appending a method keeps the looks of those before.
 var order = []string{
 	"emgd",
 	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "a-gem",
@@ -106,8 +106,9 @@ func Styles(methods []string, variants ...bool) (styles []Style) {
 	return styles
 }
 
-// placeOf is the place of a rule in order or, of one that is not there, behind it: one of the
-// colours of own, by its hash, that is not taken.
+// placeOf is the place of a rule in order. A rule that is not there gets a place behind the last
+// one, which stands for one of the colours of own: by the hash of its name, the next one that is
+// free.
 func placeOf(rule string, taken map[int]bool) int {
 	if place := slices.Index(order, rule); place >= 0 {
 		return place
@@ -147,8 +148,8 @@ func styleAt(place, nth int) Style {
 	return s
 }
 
-// far is where the shades of a colour go: to the ink, but from a colour that is near to it to the
-// background.
+// far is the colour that shades of c are mixed with: the ink, or the background if c is close to
+// the ink already.
 func far(c Color) Color {
 	of := func(c, ink, paper color.NRGBA) color.NRGBA {
 		if contrast(c, ink) < 2 {

@@ -15,7 +15,7 @@ import (
 type File struct {
 	in     io.ReaderAt
 	size   int64 // of the file
-	limit  int64
+	limit  int64 // on the bytes of one array
 	arrays map[string]*zip.File
 }
 
@@ -110,8 +110,8 @@ func (f *File) read(name string) (Array, error) {
 	return Array{h.shape, values}, err
 }
 
-// bytes is how many an array has. It is known that they are there, and can be, before memory is
-// taken for what a header promises.
+// bytes returns how many bytes an array has. A header may promise any size, so bytes checks that
+// the file can hold so many before memory is allocated for them.
 func (f *File) bytes(m *zip.File, shape []int, entries kind) (uint64, error) {
 	n := uint64(entries.size)
 	for _, d := range shape {
@@ -133,8 +133,8 @@ func (f *File) bytes(m *zip.File, shape []int, entries kind) (uint64, error) {
 }
 
 const (
-	maxShrink   = 1100     // nothing deflates to less than this part of itself
-	usualShrink = 100      // of data, which are not all alike
-	freeBytes   = 64 << 20 // of memory may come of anything, such as labels that are sorted
-	entryBytes  = 16       // that a label takes in memory at least
+	maxShrink   = 1100     // deflate makes nothing smaller than 1/1100 of its size
+	usualShrink = 100      // real data shrink less than this; more needs to stay below freeBytes
+	freeBytes   = 64 << 20 // an array up to this size in memory may have shrunk by any factor, as sorted labels do
+	entryBytes  = 16       // the least that a text takes in memory
 )

@@ -28,8 +28,8 @@ type plugin struct {
 	Platform         *regexp.Regexp // of the wheel's name
 	SHA256           string         // of the wheel
 	File             string         // pattern of its path in the folder where it is installed
-	// of that file, which then is all that the wheel is for; empty where the whole of it is
-	// unpacked
+	// FileSHA256 is the checksum of that file, if it is the only one that is unpacked. It is empty
+	// if the whole wheel is.
 	FileSHA256 string
 	Libraries  string // package whose requirements are the libraries of NVIDIA that it needs
 }
@@ -69,9 +69,9 @@ func (p plugin) folder(cache string) string {
 // stampsFile in the folder of an installed plugin has the stamps of its files.
 const stampsFile = ".stamps.json"
 
-// in returns the plugin's file in a folder. The dynamic loader would run whatever is in it, or
-// crash; so the files of a plugin that we have installed are compared with their stamps, for which
-// 259 MB are read only where times differ or whole is set.
+// in returns the plugin's file in a folder. The dynamic loader would run whatever is in a file, or
+// crash. So the files of an installed plugin are compared with their stamps first: by size and
+// time, and by their 259 MB only if these differ or whole is set.
 func (p plugin) in(ctx context.Context, dir string, whole bool) (string, error) {
 	found, _ := fs.Glob(os.DirFS(dir), p.File)
 	if len(found) == 0 {

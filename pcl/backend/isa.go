@@ -19,7 +19,7 @@ const (
 
 const (
 	isaFlag  = "--xla_cpu_max_isa="       // in XLA_FLAGS, read at each compilation
-	isaEnv   = "ONEDNN_MAX_CPU_ISA"       // read at the first product, by which products have twice the speed
+	isaEnv   = "ONEDNN_MAX_CPU_ISA"       // read by oneDNN at the first product of matrices
 	isaOld   = "DNNL_MAX_CPU_ISA"         // its former name, still read
 	limit    = "AVX2"                     // as both call it
 	ownFlag  = isaFlag + limit            // what [setVectors] adds to XLA_FLAGS

@@ -102,9 +102,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	}
 	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
-		if err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	return b, nil
 }

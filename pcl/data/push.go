@@ -146,7 +146,7 @@ func (p *PushStream) Reserve(ctx context.Context, n int) (got int, err error) {
 func (p *PushStream) Fill(reserved int, x []float32, class ...int) error {
 	p.mu.Lock()
 	if p.reserved -= reserved; len(class) < reserved || p.ended {
-		p.makeRoom()
+		p.announceRoom()
 	}
 	if p.ended {
 		p.mu.Unlock()
@@ -195,12 +195,12 @@ func (p *PushStream) notify() {
 func (p *PushStream) End() {
 	p.mu.Lock()
 	p.ended = true
-	p.makeRoom()
+	p.announceRoom()
 	p.notify()
 }
 
-// makeRoom tells those who wait for it.
-func (p *PushStream) makeRoom() {
+// announceRoom wakes the calls that wait for room.
+func (p *PushStream) announceRoom() {
 	if p.room != nil {
 		close(p.room)
 		p.room = nil
@@ -251,7 +251,7 @@ func (p *PushStream) Next(b *Batch) error {
 	b.N = copy(b.Class, p.class)
 	copy(b.X, p.x[:b.N*p.inputs])
 	p.x, p.class = p.x[b.N*p.inputs:], p.class[b.N:]
-	p.makeRoom()
+	p.announceRoom()
 	if len(p.class) == 0 && p.ended {
 		return io.EOF
 	}

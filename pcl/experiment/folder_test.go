@@ -33,7 +33,7 @@ func newPlayed(t *testing.T) *played {
 // dir is the folder of the run.
 func (p *played) dir() string { return p.w.folder(p.c) }
 
-// run makes the run, or as many of its steps.
+// run makes the run, and interrupts it after most steps; with 0 it makes all.
 func (p *played) run(most int, change func(*work)) (*results.Run, error) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	defer cancel()
@@ -135,16 +135,16 @@ func TestUnfinishedGoesOn(t *testing.T) {
 	r := p.end(nil)
 	switch {
 	case r.ModelSHA256 != whole.ModelSHA256:
-		t.Errorf("resumed with %d of %d steps, the model is the same: r.ModelSHA256 is %q; want %q", p.steps, r.Steps,
+		t.Errorf("resumed, made %d of %d steps: r.ModelSHA256 is %q; want %q", p.steps, r.Steps,
 			r.ModelSHA256, whole.ModelSHA256)
 	case p.steps != r.Steps-5:
-		t.Errorf("resumed with %d of %d steps, the model is the same: p.steps is %d; want %d", p.steps, r.Steps, p.steps,
+		t.Errorf("resumed, made %d of %d steps: p.steps is %d; want %d", p.steps, r.Steps, p.steps,
 			r.Steps-5)
 	case r.Measured.Resumed != 1:
-		t.Errorf("resumed with %d of %d steps, the model is the same: r.Measured.Resumed is %d; want 1", p.steps, r.Steps,
+		t.Errorf("resumed, made %d of %d steps: r.Measured.Resumed is %d; want 1", p.steps, r.Steps,
 			r.Measured.Resumed)
 	case p.files()[results.RecordsFile] != records:
-		t.Errorf("resumed with %d of %d steps, the model is the same: p.files()[results.RecordsFile] is %q; want %q",
+		t.Errorf("resumed, made %d of %d steps: p.files()[results.RecordsFile] is %q; want %q",
 			p.steps, r.Steps, p.files()[results.RecordsFile], records)
 	}
 }

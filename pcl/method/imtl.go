@@ -10,8 +10,9 @@ func init() {
 }
 
 // IMTL is IMTL-L inside IMTL-G (docs/method.md §4.8). IMTL-G does not see the lengths of the
-// gradients, so the direction is IMTL-G's and the scales decide on the length alone, and, by the
-// sign of the sum that is divided by, on whether losses fall or rise.
+// gradients, so d lies along the direction of IMTL-G. The scales decide how long d is. They can
+// also turn it round, so that losses rise: the weights are divided by their sum, whose sign depends
+// on the scales.
 type IMTL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 	Init IMTLInit `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`

@@ -33,7 +33,7 @@ func find(name string) (*named, error) {
 	for _, part := range strings.Split(rest, "+") {
 		p, err := rehearsal.Find(part)
 		if _, notRule := registry.Find(part); err != nil && notRule == nil {
-			err = fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", part,
+			err = fmt.Errorf("%q is a rule; a composition has one rule, at its beginning; parts are %s", part,
 				strings.Join(rehearsal.Names(), ", "))
 		}
 		if err != nil {
@@ -44,7 +44,8 @@ func find(name string) (*named, error) {
 	return n, nil
 }
 
-// ruleOf makes the rule of a name, which is registered, or begins with a scheme.
+// ruleOf makes the rule with a name that is registered or that begins with a scheme, as in
+// "python:FILE:NAME".
 func ruleOf(name string) (Method, error) {
 	if scheme, rest, has := strings.Cut(name, ":"); has {
 		if open, known := schemes[scheme]; known {

@@ -22,8 +22,8 @@ func (*both) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(1
 // Weights writes ½/K_c for each of the K_c tasks, and ½ for each row of the memory.
 func (*half) Weights(s *Step, w []float64) (Outcome, error) { return s.weighed(0.5, 0.5, w), nil }
 
-// weighed gives the tasks, and the memory's rows, the same weight each. Where there are only tasks
-// or only memory, the weights are the mean.
+// weighed divides current equally among the tasks, and gives each row of the memory the weight
+// replayed. Where there are only tasks or only memory, all weights are 1/K.
 func (s *Step) weighed(current, replayed float64, w []float64) Outcome {
 	if wrong := s.misfit(Needs{}, w); wrong != "" {
 		panic("method: " + wrong)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ByHand says that a run has no configuration of pcl run, as a row that somebody has added to
-// compare with: nothing of it can be derived again but its numbers from one another.
+// ByHand says whether a run has no configuration of pcl run, as if somebody has added a row to
+// compare with. Of such a run only the numbers can be checked, against one another.
 func (r *Run) ByHand() bool { return r.Settings()["method"] == "" }
 
 // IDOf returns the id of a run with a configuration: the beginning of the hash of its JSON.
@@ -20,9 +20,9 @@ func IDOf(config []byte) string { return fmt.Sprintf("%x", sha256.Sum256(config)
 
 var hash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
-// checkDerived derives again what follows from other parts of a file, and returns an error that
-// names what is false: the id, the method, its parameters, the data set and the seeds from the
-// configuration, means from what they are means of.
+// checkDerived computes again what follows from other parts of a file, and returns an error that
+// names what is false. The id, the method, its parameters, the data set and the seeds follow from
+// the configuration; means follow from the numbers that they are means of.
 func (r *Run) checkDerived() error {
 	if !hash.MatchString(r.ModelSHA256) || !hash.MatchString(r.MemorySHA256) {
 		return fmt.Errorf("model_sha256 %.80q or memory_sha256 %.80q is not a checksum: the file was altered",
@@ -74,7 +74,8 @@ func equal(a, b string) bool {
 	return a == b || noX == nil && noY == nil && x == y && max(math.Abs(x), math.Abs(y)) < 1<<53
 }
 
-// checkMeans compares the means of the tasks' accuracies with these.
+// checkMeans checks that the file's means are those of the accuracies in it: of classes, of tasks,
+// and of the evaluations.
 func (r *Run) checkMeans() error {
 	var first Moment
 	for _, t := range r.Tasks {

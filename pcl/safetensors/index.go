@@ -139,7 +139,8 @@ func readEntry(name string, value json.RawMessage) (_ Entry, err error) {
 	}
 	each, _, unknown := npz.Decoder(kinds[t.Type])
 	if begin < 0 || end < begin || unknown == nil && int64(n)*int64(each) != t.Bytes {
-		return Entry{}, fmt.Errorf("one of type %s and shape %v has the bytes %d to %d", t.Type, t.Shape, begin, end)
+		return Entry{}, fmt.Errorf("its values are the bytes %d to %d, which do not fit the type %s and the shape %v",
+			begin, end, t.Type, t.Shape)
 	}
 	return t, nil
 }

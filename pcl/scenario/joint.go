@@ -7,8 +7,8 @@ import "slices"
 // one (docs/protocol.md §3.6).
 const Joint = "joint"
 
-// joined is the task with all samples of all classes of tasks. Parts of a class that tasks share
-// are one again.
+// joined returns one task with all samples of the classes of tasks. A class that was divided among
+// tasks is whole in it.
 func joined(tasks []Task) (all Task) {
 	for _, t := range tasks {
 		for _, c := range t.Classes {

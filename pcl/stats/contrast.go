@@ -33,15 +33,15 @@ type Contrast struct {
 	Differs bool
 }
 
-// Clear says that dependent situations, if these are, leave no doubt: then the interval must not
-// contain 0.
+// Clear says whether the interval, too, shows a difference: if situations are not independent
+// (Grouped), it must not contain 0.
 func (c *Contrast) Clear() bool { return !c.Grouped || c.Low > 0 || c.High < 0 }
 
 // Contrasts compares methods with references, each in situations of its own: the first mean is the
 // method's, the second the reference's. All contrasts are shown together, and their p-values
-// corrected for that. The interval of independent situations is the test turned round: it has the
-// differences that its test at [Level] does not refuse, so that it excludes 0 exactly if P is at
-// most Level. More than 20 pairs have Student's interval.
+// corrected for that. The interval of independent situations comes from inverting the test: it
+// contains the differences that the test at [Level] does not reject, so that it excludes 0 exactly
+// if P is at most Level. More than 20 pairs have Student's interval.
 //
 // Source of the interval: J. Hartigan, Using subsample values as typical values, JASA 64 (1969).
 func Contrasts(all ...[]Shared) []Contrast {
@@ -90,16 +90,16 @@ func contrast(pairs []Shared) Contrast {
 		}
 		c.Low, c.High = resampled(groups)
 	case !c.Grouped && c.Pairs >= minPairs:
-		c.Low, c.High = turned(d)
+		c.Low, c.High = inverted(d)
 	}
 	return c
 }
 
-// turned returns the interval of the mean of differences that the sign-flip test gives: if k
+// inverted returns the interval of the mean of differences from inverting the sign-flip test: if k
 // choices of signs of 2ⁿ may be as far from 0 on one side, it reaches from the k-th smallest to the
 // k-th largest mean of a subset of the differences. For a shift x, flipping the signs of a subset
 // leaves the sum as large exactly if the mean of the subset is at most x.
-func turned(d []float64) (low, high float64) {
+func inverted(d []float64) (low, high float64) {
 	if len(d) > maxFlips {
 		mean, std := stat.MeanStdDev(d, nil)
 		half := student(len(d), Level/2) * std / math.Sqrt(float64(len(d)))
@@ -122,11 +122,11 @@ func turned(d []float64) (low, high float64) {
 	return means[k-1], means[len(means)-k]
 }
 
-// resampled returns the interval of the mean of differences that a bootstrap gives, by label set,
-// timeline and seed: of n label sets it draws n − 1, then of the timelines of each, and once for
-// all of them together of the seeds, since a seed has an effect that all situations share, such as
-// that of the initial network. The plain bootstrap, which draws n of n, has a variance of a mean
-// that is too small by (n − 1)/n, which of three label sets is a third.
+// resampled returns a bootstrap interval of the mean of differences. Each replicate draws label
+// sets, then timelines of each label set. The seeds are drawn once for all of them, since a seed
+// has an effect that all situations share, such as that of the initial network. Of n things it
+// draws n − 1: drawing n would make the variance of a mean too small by the factor (n − 1)/n, with
+// three label sets by a third.
 //
 // Sources: B. Efron, Better bootstrap confidence intervals (1987); A. Owen, The pigeonhole
 // bootstrap (2007); J. Rao and C. Wu, Resampling inference with complex survey data (1988), for n −

@@ -57,19 +57,19 @@ func spend(left *int, n int) bool {
 	return true
 }
 
-// reopened elements that a paragraph doesn't close are opened again in each that follows. An end
-// tag within a fenced element closes none outside of it.
+// A reopened element that is still open at the end of a paragraph is opened again in each paragraph
+// that follows. An end tag within a fenced element does not close an element outside of it.
 var (
 	reopened = words(`a b big code em font i nobr s small strike strong tt u`)
 	fenced   = words(`annotation-xml applet caption desc foreignobject html marquee math mi mn mo ms mtext
 	object svg table td template th title`)
 )
 
-// nodesOf is a bound of how many nodes a parser makes of HTML.
+// nodesOf returns an upper bound on the number of nodes that the parser makes of HTML.
 func nodesOf(text string) (nodes int) {
-	const most = 512 // lie in each other
+	const most = 512 // the parser nests elements no deeper
 	open := map[string]int{}
-	inner, lost := 0, 0 // reopened elements within the last fenced one, and outside of it
+	inner, lost := 0, 0 // open reopened elements: within the last fenced one, and outside of it, which stay open
 	z := html.NewTokenizer(strings.NewReader(text))
 	for z.Next() != html.ErrorToken {
 		nodes += 1 + min(most, inner+lost)
@@ -98,7 +98,7 @@ func (r *notebookRenderer) tooMuch(text, what, why string) string {
 	return plain(text)
 }
 
-// bounded takes no more than it should.
+// bounded is a builder that refuses to grow beyond most bytes.
 type bounded struct {
 	strings.Builder
 	most int

@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// mark stands around the number of a formula, from where it is found in the text of HTML to where
-// that HTML is harmless. No notebook can have it.
+// mark encloses the number of a formula, which takes the formula's place while the HTML around it
+// is sanitised. It is random, so that no notebook can contain it.
 var mark = rand.Text()
 
 var (
@@ -84,7 +84,7 @@ func formulaEnd(text string, from int, mark string) int {
 	return 0
 }
 
-// markFormulas puts marks in the place of formulas in a text of HTML.
+// markFormulas replaces the formulas in a text of HTML by their marked numbers.
 func (r *notebookRenderer) markFormulas(text string) string {
 	var out strings.Builder
 	for {
@@ -111,13 +111,13 @@ func (r *notebookRenderer) markFormulas(text string) string {
 	}
 }
 
-// putFormulas puts formulas into harmless HTML where they are marked.
+// putFormulas puts formulas into sanitised HTML in the place of their marked numbers.
 func (r *notebookRenderer) putFormulas(clean string) string {
 	return marked.ReplaceAllStringFunc(clean, func(s string) string {
 		m := marked.FindStringSubmatch(s)
 		i, _ := strconv.Atoi(m[1])
 		shown := r.formula(r.formulas[i])
-		if m[2] != "" { // which begins no line
+		if m[2] != "" { // the punctuation mark must not begin a line
 			shown = `<span class="keep">` + shown + m[2] + "</span>"
 		}
 		return shown
@@ -140,8 +140,9 @@ func (r *notebookRenderer) formula(f formula) string {
 	return shown
 }
 
-// formulaParser keeps formulas, and dollars that are none by their backslash, as they were typed,
-// for the HTML: where Markdown looks for emphasis and links, so never in code or addresses.
+// formulaParser keeps Markdown from changing formulas, and dollars behind a backslash: they reach
+// the HTML as they were typed. It is asked where Markdown looks for emphasis and links, so never in
+// code or addresses.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$', '\\'} }
@@ -162,8 +163,9 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 	return found
 }
 
-// outsideFormulas opens no block within a formula: a line of it that begins with a minus is no
-// list. As an option it does so for the parsers of the options before it.
+// outsideFormulas wraps a block parser so that it opens no block within a formula: a line of a
+// formula that begins with a minus is not a list. As an option it wraps the parsers of the options
+// before it.
 type outsideFormulas struct{ parser.BlockParser }
 
 func (outsideFormulas) SetParserOption(c *parser.Config) {

@@ -31,8 +31,8 @@ func runsFolder(t *testing.T, runs []*results.Run) string {
 	return dir
 }
 
-// agree makes the last accuracies of a sample, each of which is drawn by itself, those of its
-// tasks.
+// agree makes an invented run consistent: its last evaluation and its means get the values that
+// follow from the accuracies of its tasks.
 func agree(r *results.Run) {
 	last, mean := &r.Curve[len(r.Curve)-1], 0.0
 	for k := range r.Tasks {

@@ -48,8 +48,8 @@ func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
 	return "", ""
 }
 
-// objectsAt lists what may stand at an offset of a cell, sorted by name. From start on there is the
-// begin of its name.
+// objectsAt lists what may stand at an offset of a cell, sorted by name. The part of the name that
+// is typed already lies between start and the offset.
 func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
 	src := Read("In[0]", code[:start])

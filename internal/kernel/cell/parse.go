@@ -67,7 +67,7 @@ type statement struct {
 	next       int // where the next one may begin
 	command    bool
 	words      []string // its tokens, unless it is a command
-	open       int      // how many of its brackets are open at its end; it ends with the first that closes nothing
+	open       int      // how many of its brackets are open at its end; -1 if it ends with one that closes nothing
 }
 
 var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1,
@@ -76,12 +76,12 @@ var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE
 // statement finds the first statement behind an offset. It has no words if there is none.
 func (s Source) statement(from int) statement {
 	st := statement{begin: from, end: from, next: len(s.Go)}
-	src := []byte(s.Go[from:] + "\x00") // so that the last token is none that the scanner adds
+	src := []byte(s.Go[from:] + "\x00") // so that the scanner does not add a semicolon after the last token
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var tokens scanner.Scanner
 	tokens.Init(file, src, func(token.Position, string) {}, scanner.ScanComments)
-	headed := false // by if, for or switch, where a semicolon ends nothing before the end of a block
-	remark := -1    // the offset of the first comment behind the last word
+	headed := false // it begins with if, for or switch: the semicolons before its block do not end it
+	remark := -1    // the offset of the first comment after the last word
 	for {
 		pos, tok, text := tokens.Scan()
 		text = cmp.Or(text, tok.String())
@@ -133,8 +133,8 @@ func (s Source) place(at int) token.Position {
 
 func (s Source) end() token.Position { return s.place(len(strings.TrimRight(s.Go, " \t\n"))) }
 
-// outside begins what the parser reads only outside of functions; all else it reads only inside, or
-// everywhere.
+// outside matches statements that the parser reads only outside of functions. All others can be
+// read inside of one.
 var outside = regexp.MustCompile(`^(import |func [\pL_]|func \( [^()]*\) [\pL_]\S* \()`)
 
 // Complete says whether a cell can run as it is: whether it is "complete", "incomplete" or
@@ -159,14 +159,14 @@ type part struct {
 	node ast.Node
 	name string // of a function or type, or of a method: T.M
 	of   string // the type that it declares, or to which the method belongs
-	text string // without remarks, and laid out anew
-	head string // that of a function without its body
-	from Source
+	text string // without comments, and formatted
+	head string // the text of a function without its body
+	from Source // the cell that it is from
 
-	defines bool                  // it is a definition as in functions, with :=
-	fixed   bool                  // a method that belongs to its type with its body
+	defines bool                  // it is a definition with :=
+	fixed   bool                  // it is a method whose body cannot be replaced later; see isFixed
 	carried bool                  // it comes from an earlier cell
-	body    bool                  // only the body of a method is new, which the checker sees as a function
+	body    bool                  // only the body of a method is new; the checker sees it as a function
 	uses    map[types.Object]bool // what it mentions of the notebook: true if that is within the body of a function
 }
 
@@ -206,7 +206,7 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 		text := strings.Repeat("\n", place.Line-1) + // the printer knows lines of files only
 			fmt.Sprintf(form, s.File, place.Line, place.Column, s.Go[st.begin:st.next])
 		f, err := parser.ParseFile(fset, s.File, text, 0)
-		if list, ok := err.(scanner.ErrorList); ok { // others may come of the first
+		if list, ok := err.(scanner.ErrorList); ok { // the others may only follow from the first
 			at, end := list[0].Pos, s.end()
 			if at.Line > end.Line || at.Line == end.Line && at.Column >= end.Column {
 				list[0] = &scanner.Error{Pos: end, Msg: "the cell ends within a statement"}
@@ -234,7 +234,7 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 	return p, wrong.Err()
 }
 
-// textOf is syntax without remarks, laid out anew.
+// textOf is the text of syntax without comments, formatted.
 func textOf(n ast.Node) string {
 	var text strings.Builder
 	printer.Fprint(&text, token.NewFileSet(), n)

@@ -163,8 +163,8 @@ func (nb *Notebook) known(p part) part {
 	return part{}
 }
 
-// differs says whether a part changes what is known of its type, or that is made of something that
-// is newer.
+// differs says whether a part makes a new type of its type: the part itself has changed, or
+// something that it is made of.
 func (nb *Notebook) differs(p part, renewed map[string]bool, imports map[string]*types.Package) bool {
 	if !nb.isType(p.of) {
 		return false
@@ -211,8 +211,8 @@ func (c *Cell) imports(parts []part) map[string]*types.Package {
 	return list
 }
 
-// isFixed says whether a method belongs to its type with its body, which cannot be another one
-// later: that of a generic type, or one that asks who has called it.
+// isFixed says whether the body of a method cannot be replaced later, so that a new body makes a
+// new type: if the type is generic, or if the method asks who has called it.
 func isFixed(f *ast.FuncDecl) bool {
 	_, fixed := receiver(f)
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -287,7 +287,7 @@ func (c *Cell) again(p part, bodyOnly bool, read map[string][]part) part {
 	return p
 }
 
-// asBody makes a function of a method, of which the receiver is the first parameter.
+// asBody turns a method into a function whose first parameter is the receiver.
 func asBody(p part) part {
 	f := p.node.(*ast.FuncDecl)
 	signature := *f.Type
@@ -335,8 +335,8 @@ func (c *Cell) compareLayouts() {
 	}
 }
 
-// dependents finds what earlier cells have declared that mentions something which is another one
-// now.
+// dependents finds the declarations of earlier cells that mention something that this cell has
+// changed.
 func (c *Cell) dependents() (more map[string]bool) {
 	more = map[string]bool{}
 	changed := map[types.Object]bool{}
@@ -366,7 +366,8 @@ func (c *Cell) dependents() (more map[string]bool) {
 	return more
 }
 
-// isSame says whether a name means for functions that were compiled before what it means now.
+// isSame says whether functions that were compiled with an earlier meaning of a name are right with
+// the present one, so that they need not be compiled again.
 func isSame(before, now types.Object) bool {
 	if kindOf(before) != kindOf(now) {
 		return false

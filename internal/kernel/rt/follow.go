@@ -14,9 +14,9 @@ func Types(pointers map[string]any) {
 	}
 }
 
-// Follow gives values in interfaces, which know their type, the one that was declared in its place,
-// whose memory is laid out alike. names has identifiers of old and new types. Values inside those
-// of other packages are left alone.
+// Follow changes the types of the values that interfaces hold: a value of an old type gets the type
+// that was declared in its place, which has the same layout in memory. names maps the identifiers
+// of old types to those of new ones. Values inside those of other packages are left alone.
 func Follow(names map[string]string) {
 	f := follower{to: map[reflect.Type]reflect.Type{}, open: map[reflect.Type]bool{}, seen: map[seen]bool{}}
 	for old, now := range names {

@@ -127,7 +127,8 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, f
 	return p, c, file, nil
 }
 
-// renewFor starts a host that has one more cell, which may read nothing that did not come along.
+// renewFor starts a host with one more cell. It fails if that cell reads a value that could not be
+// handed over to the new host.
 func (e *notebook) renewFor(r *request, old *process, c *cell.Cell, name string) (*process, error) {
 	lost, err := e.save(r.ctx, old, false)
 	if err != nil {

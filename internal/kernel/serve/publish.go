@@ -34,8 +34,8 @@ func (o *outbox) add(frames [][]byte) {
 	o.bytes += sizeOf(frames)
 }
 
-// subscribe welcomes a subscriber, who knows thereby that it misses nothing more. It drops itself
-// what it hasn't asked for.
+// subscribe adds a subscriber and welcomes it, so that it knows that it misses nothing from now on.
+// It gets all topics; its socket drops those that it hasn't asked for.
 func (s *server) subscribe(p *peer, frames [][]byte) {
 	topic, ok := strings.CutPrefix(string(frames[0]), "\x01")
 	if !ok {

@@ -17,8 +17,8 @@ const (
 	gatherSize = 1 << 20               // of text that is shown at once; a pipe has less
 )
 
-// launch starts a command, which ends with all that it has started, and shows what these write.
-// drain waits until all that they have written so far is shown.
+// launch starts a command in a process group of its own, so that all that it starts can be ended
+// with it, and shows what the group writes. drain waits until all that is written so far is shown.
 func launch(cmd *exec.Cmd, show func(stream, text string)) (drain func(), err error) {
 	stdout, toStdout, err := newStream("stdout", show)
 	if err != nil {
@@ -39,8 +39,8 @@ type stream struct {
 	name  string
 	show  func(name, text string)
 	conn  syscall.RawConn
-	mu    sync.Mutex // held from reading until it is shown
-	begun []byte     // a character whose last bytes have not come
+	mu    sync.Mutex // held while text is read and shown
+	begun []byte     // the first bytes of a character whose last ones have not arrived
 }
 
 // newStream returns a stream and the file that programs write to.
@@ -67,8 +67,8 @@ func newStream(name string, show func(name, text string)) (s *stream, w *os.File
 	return s, w, nil
 }
 
-// drain waits until all that programs have written so far is shown. It fails at the end, when it
-// is.
+// drain waits until all that programs have written so far is shown. An error means that the stream
+// has ended, and then all is.
 func (s *stream) drain() { _ = s.conn.Control(func(fd uintptr) { s.take(fd) }) }
 
 // take shows what can be read at once. It says whether that is all for now, or nobody can write any

@@ -27,7 +27,7 @@ func (s *pass) pixelsAlong(direction []*graph.Node, l rehearsal.Loss) *graph.Nod
 	return graph.Gradient(loss.Tangent, s.x)[0]
 }
 
-// twice returns the same as the gradient of a gradient of the loss.
+// twice computes the same by differentiating the loss twice.
 func (s *pass) twice(direction []*graph.Node, loss *graph.Node) *graph.Node {
 	var moved, along []*graph.Node
 	for i, v := range direction {

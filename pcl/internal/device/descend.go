@@ -39,14 +39,14 @@ func (p *Set) step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer
 }
 
 // adam makes the steps of Adam on the host, on all cores, in memory that the device shares with it.
-// The results are, to the bit, those of the program that XLA makes of [Set.update], which takes one
-// core, and on its way there and back as long again as for its work. This saves 6 to 10 % of a step
-// of an MLP.
+// The results are, to the bit, those of the program that XLA makes of [Set.update]. That program
+// uses one core, and calling it takes as long as its work. Doing without it saves 6 to 10 % of a
+// step of an MLP.
 type adam struct {
-	shared  int
-	vectors []compute.Buffer // in memory that the device shares with the host
-	values  [][]float32      // theirs
-	d       []float32
+	shared  int              // how many parameters are shared; they come first
+	vectors []compute.Buffer // θ and the moments, in memory that the device shares with the host
+	values  [][]float32      // the values of vectors
+	d       []float32        // the direction of the latest step
 	by      adamScalars
 	decay   float32 // λ
 }
@@ -55,7 +55,8 @@ type adam struct {
 // 1−β₂, ε, and γλ.
 type adamScalars [9]float32
 
-// onHost says that the functions in assembly have the bits of the set's programs.
+// onHost says whether combine8 and adam8 may stand in for the set's programs: the processor has
+// their instructions, and their results are the same to the bit.
 func onHost(s *Set) bool { return fused && takesParts(s) }
 
 // descends says that the steps of a set's optimiser are made on the host.
@@ -82,8 +83,9 @@ func newAdam(s *Set) *adam {
 	}, decay: float32(o.WeightDecay)}
 }
 
-// onHost returns the values of vectors, to be changed where they are.
-func (a *adam) onHost(vectors []*compute.Buffer) ([][]float32, error) {
+// hostValues returns the values of vectors, to be changed in place. A vector that is not in shared
+// memory yet is replaced by a copy that is.
+func (a *adam) hostValues(vectors []*compute.Buffer) ([][]float32, error) {
 	for i, v := range vectors {
 		if i == len(a.vectors) {
 			a.vectors, a.values = append(a.vectors, nil), append(a.values, nil)
@@ -119,12 +121,13 @@ func (a *adam) step(state [][]float32, w []float64, rows []compute.Buffer, scala
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
 	const block = 1 << 13
-	share((len(a.d)+block-1)/block, func(i int) { a.some(state, i*block, min(len(a.d), (i+1)*block)) })
+	share((len(a.d)+block-1)/block, func(i int) { a.stepBlock(state, i*block, min(len(a.d), (i+1)*block)) })
 	return norm2, nil
 }
 
-// some makes a step of some of the parameters, of the last few in a copy.
-func (a *adam) some(state [][]float32, from, to int) {
+// stepBlock makes the step of the parameters in [from, to). adam8 takes a multiple of 8, so that
+// the last few are changed in a copy that is filled up.
+func (a *adam) stepBlock(state [][]float32, from, to int) {
 	whole := from + (to-from)&^7
 	if whole > from {
 		adam8(whole-from, &a.d[from], &state[0][from], &state[1][from], &state[2][from], &a.by)
@@ -151,7 +154,7 @@ func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (nor
 			return 0, 0, err
 		}
 	}
-	if len(j) > 1 { // XLA rounds the second product, and adds all others to it unrounded
+	if len(j) > 1 { // XLA rounds the second product first, and then adds each other product to it unrounded
 		weights[0], weights[1] = weights[1], weights[0]
 		j[0], j[1] = j[1], j[0]
 	}
@@ -160,9 +163,10 @@ func direction(d []float32, shared int, w []float64, rows []compute.Buffer) (nor
 
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 
-// combine sets some entries of d to Σ wᵢ·rowsᵢ, and returns the sum of their squares, added up as
-// XLA does: in float32 those of every 64th entry, by windows, then these sums and the squares of
-// the last few entries in float64.
+// combine sets the entries [from, to) of d to Σ wᵢ·rowsᵢ, and returns the sum of their squares. To
+// have XLA's bits, it takes the entries as lines of 64, and adds the squares in XLA's order: those
+// of one column in float32, by windows of lines, then the 64 sums in float64. The squares of the
+// entries behind the last whole line are added in float64.
 func combine(d, w []float32, rows [][]float32, from, to int) float64 {
 	lines := windows((to - from) / 64)
 	columns, equal := make([][64]float32, len(lines)), ones(window)
@@ -191,10 +195,10 @@ func combine(d, w []float32, rows [][]float32, from, to int) float64 {
 			a[i] += b[i]
 		}
 	})
-	return inDouble(sums[:]) + inDouble(end)
+	return sumDouble(sums[:]) + sumDouble(end)
 }
 
-// pointers returns the address of pointers to an entry of each row.
+// pointers returns a C-style array of pointers: one to the entry at of each row.
 func pointers(rows [][]float32, at int) **float32 {
 	out := make([]*float32, len(rows))
 	for i, g := range rows {
@@ -203,7 +207,8 @@ func pointers(rows [][]float32, at int) **float32 {
 	return &out[0]
 }
 
-func inDouble(x []float32) float64 {
+// sumDouble returns the sum of x in float64, in XLA's order.
+func sumDouble(x []float32) float64 {
 	out := make([]float64, len(x))
 	for i, x := range x {
 		out[i] = float64(x)
@@ -233,7 +238,8 @@ func addUp[T any](x []T, add func(to *T, one T)) (sum T) {
 // window is how many numbers XLA adds up in one go.
 const window = 32
 
-// windows are the windows of n numbers. The first and the last share what is missing in them.
+// windows divides n numbers into windows. If n is not a multiple of [window], the first window and
+// the last one are shorter by about the same number.
 func windows(n int) (list []struct{ from, to int }) {
 	count := (n + window - 1) / window
 	at := -(window*count - n) / 2

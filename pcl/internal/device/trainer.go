@@ -249,7 +249,7 @@ func (q *queue) take(set *Set) []*Row {
 func (t *Trainer) Step(vectors []*compute.Buffer, w []float64, rows []compute.Buffer,
 	scalars []float32) (float64, error) {
 	if t.adam != nil {
-		state, err := t.adam.onHost(vectors)
+		state, err := t.adam.hostValues(vectors)
 		if err != nil {
 			return 0, err
 		}
