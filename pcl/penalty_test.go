@@ -311,8 +311,8 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 }
 
 // TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the
-// loss of the tasks has. Until a first task has ended, that of iCaRL has no others, so that the
-// gradients are those of a row.
+// loss of the tasks has. iCaRL's loss has only the right labels until a first task has ended, so
+// that its gradient is then the one to compare with.
 func TestInformationOfLabels(t *testing.T) {
 	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: "class"})
 	steps(t, l, 2)

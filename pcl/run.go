@@ -17,10 +17,10 @@ type Hooks struct {
 	// mean loss.
 	Evaluate      func(steps int, score map[int]float64) error
 	EvaluateEvery int
-	// Save is called before Run returns, whatever the reason, and, above 0, every SaveEvery in
-	// which something has changed. It calls [Learner.Save], for example. If SaveFailed is set, it
-	// is told of a save that failed while Run goes on, and Save is called again SaveEvery later;
-	// otherwise this ends Run, too.
+	// Save is called before Run returns, whatever the reason. With SaveEvery above 0 it is also
+	// called at that interval, if something has changed since the last time. It calls
+	// [Learner.Save], for example. An error of such a save goes to SaveFailed, if that is set: Run
+	// goes on, and Save is called again SaveEvery later. Otherwise the error ends Run.
 	Save       func() error
 	SaveEvery  time.Duration
 	SaveFailed func(error)
@@ -76,13 +76,14 @@ type loop struct {
 	hooks   Hooks
 	saved   saveMark // at the last save
 	savedAt time.Time
-	given   int       // the version of the last snapshot; below 0 if there is none, or a newer rule was being made
+	given   int       // the version of the last snapshot; -1 if there is none, or if a newer rule was being made
 	preview bool      // whether it was a preview
 	next    time.Time // when the next preview is due
-	full    time.Time // when the next snapshot is due that is none
+	full    time.Time // when the next snapshot is due that is not a preview
 }
 
-// snapshotShare is how many times as long as it took to take a snapshot the next one is not taken.
+// snapshotShare bounds the time that snapshots take: after one that took t, the next is due 25·t
+// later at the earliest.
 const snapshotShare = 25
 
 // saveMark tells whether there may be something new to save: steps and tasks change the version,
@@ -158,8 +159,9 @@ func (r *loop) renew(take func() (*Predictor, error)) error {
 	return nil
 }
 
-// renewIdle is renew while no stream is ready. A snapshot that takes long comes not too often,
-// since samples may arrive meanwhile; a preview stands for it. more says that it is still to come.
+// renewIdle is renew while no stream is ready. It takes a full snapshot only when one is due, since
+// samples may arrive while it is taken; until then it takes a preview. more says that a full
+// snapshot is still to be taken.
 func (r *loop) renewIdle() (more bool, err error) {
 	if !time.Now().Before(r.full) {
 		return false, r.renew(r.learner.Snapshot)

@@ -30,8 +30,8 @@ type Cell struct {
 	scope   *types.Scope          // of the package, in which each cell is checked anew
 	mine    map[types.Object]bool // what the cell declares, also inside of functions
 	info    *types.Info
-	top     map[string]bool               // what the cell declares
-	symbols map[string]symbol             // and imports; see [Notebook]
+	top     map[string]bool               // the names that the cell declares outside of functions
+	symbols map[string]symbol             // what it declares and imports, by names; see [Notebook]
 	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
 	marked  map[string]string             // names with our mark, for variables of before that the cell defines anew
 	wrong   scanner.ErrorList
@@ -44,7 +44,7 @@ type Cell struct {
 func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[string]string) (*Cell, error) {
 	fset := token.NewFileSet()
 	p, err := parse(fset, s)
-	// go/types compares both by their pointers
+	// go/types compares packages and scopes by their pointers: both have to stay the same
 	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells")
 	c := &Cell{ID: nb.last + 1, nb: nb, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
 		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, marked: map[string]string{},
@@ -100,9 +100,9 @@ func (c *Cell) define() (again map[*ast.Ident]string) {
 	return again
 }
 
-// defineValues takes a definition without a type as := is in a function: a name that the cell has
-// already is only assigned to, if another one is new. On the right, a variable that the cell does
-// not have yet is what it was before, and is given our mark.
+// defineValues treats a definition without a type as := in a function: if at least one name is new,
+// a name that the cell has already is only assigned to. In the values, a variable that the cell has
+// not defined yet is the one of an earlier cell; there its name is given our mark.
 func (c *Cell) defineValues(s *ast.ValueSpec, variables map[string]bool, again map[*ast.Ident]string) {
 	some := s.Type == nil && slices.ContainsFunc(s.Names, func(id *ast.Ident) bool { return !c.top[id.Name] })
 	for _, value := range s.Values {
@@ -248,8 +248,8 @@ func (nb *Notebook) imported(s *ast.ImportSpec) (name string, pkg *types.Package
 	return pkg.Name(), pkg, nil
 }
 
-// see puts something into the scope of the cell, unless the name means something else already. By
-// the name of a dot, all names of a package come there.
+// see puts something into the scope of the cell, unless the name means something else already. A
+// package that is imported by a dot is replaced by all its names.
 func (c *Cell) see(o types.Object) {
 	p, imported := o.(*types.PkgName)
 	switch {
