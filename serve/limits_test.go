@@ -94,6 +94,37 @@ func (r *room) empty(most int64) bool {
 	return ok
 }
 
+// TestLongList: tasks with long names, which JSON makes longer, are refused before their list is
+// too long to be answered, and others still begin.
+func TestLongList(t *testing.T) {
+	for name, letter := range map[string]string{"plain": "a", "escaped": "<", "two bytes": "é", "control": "\x01"} {
+		t.Run(name, func(t *testing.T) {
+			s := openedAs(t, Options{MaxBuffered: 64 << 10}, func(*pcl.Options) {})
+			server := httptest.NewServer(s.Handler())
+			defer server.Close()
+			c := client{t, server.URL}
+			long := strings.Repeat(letter, maxName/len(letter))
+			var refused error
+			for n := 0; refused == nil && n < 200; n++ {
+				r := request{Name: long, Classes: []int{0, 1}, Names: []string{long, long}}
+				refused = c.try("/tasks", r, new(any))
+				for _, task := range s.learner.Tasks() {
+					if !task.Ended {
+						must.Do(t, s.learner.Detach(task.ID, false))
+					}
+				}
+			}
+			if refused == nil || !strings.Contains(refused.Error(), "the list of tasks") {
+				t.Errorf("error %v", refused)
+			}
+			kept := len(c.tasks())
+			if c.begin(0, 1); kept == 0 || len(c.tasks()) != kept+1 {
+				t.Errorf("%d tasks, then %d", kept, len(c.tasks()))
+			}
+		})
+	}
+}
+
 // TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and
 // told in the log.
 func TestSkippedBatches(t *testing.T) {

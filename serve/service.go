@@ -98,8 +98,9 @@ type Options struct {
 	MaxKept int
 	// MaxBuffered is how many bytes the texts of requests in progress, and of their answers, may
 	// have together; 0 stands for 256 MiB. They count as they arrive, and a quarter is for the
-	// first 32 KiB of each and for the list of tasks. What is read from a text takes up to ten
-	// times as much. Requests beyond it are answered with status 503.
+	// first 32 KiB of each and for the list of tasks, half of it at most: no task may begin with
+	// which the list would be longer. What is read from a text takes up to ten times as much.
+	// Requests beyond it are answered with status 503.
 	MaxBuffered int
 	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 1024.
 	// Others wait.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,15 +30,19 @@ func (s *Service) list(ctx context.Context) (any, error) {
 	if err := s.awaitWhole(ctx); err != nil {
 		return nil, err
 	}
+	return s.describe(s.learner.Tasks()), nil
+}
+
+func (s *Service) describe(tasks []pcl.TaskInfo) []described {
 	out := []described{}
-	for _, t := range s.learner.Tasks() {
+	for _, t := range tasks {
 		d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skipped.of(t.ID), s.spoilt.of(t.ID)}
 		if n, ok := s.saved.of(t.ID); ok {
 			d.Saved = &n
 		}
 		out = append(out, d)
 	}
-	return out, nil
+	return out
 }
 
 // toBegin is a request for a new task.
@@ -64,7 +69,7 @@ func (s *Service) begin(ctx context.Context, q toBegin) (any, error) {
 	defer done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.admit(q.Classes); err != nil {
+	if err := s.admit(q); err != nil {
 		return nil, err
 	}
 	task, err := s.newTask(q.Name, q.Classes, q.Names)
@@ -135,13 +140,12 @@ func (s *Service) adopt(id int) error {
 	return s.introduce(id, task)
 }
 
-// admit fails if no task of these classes may begin. Call it with s.mu held until the task has
-// begun.
-func (s *Service) admit(classes []int) error {
-	if len(classes) == 0 {
+// admit fails if a task may not begin. Call it with s.mu held until the task has begun.
+func (s *Service) admit(q toBegin) error {
+	if len(q.Classes) == 0 {
 		return errors.New(`"classes" are missing: those of the task, as whole numbers`)
 	}
-	all, tasks := slices.Clone(classes), s.learner.Tasks()
+	all, tasks := slices.Clone(q.Classes), s.learner.Tasks()
 	for _, t := range tasks {
 		all = append(all, t.Classes...)
 	}
@@ -155,7 +159,20 @@ func (s *Service) admit(classes []int) error {
 	if len(tasks) >= s.options.MaxKept {
 		return fmt.Errorf("the service keeps up to %d tasks (Options.MaxKept)", s.options.MaxKept)
 	}
+	if err := s.checkList(tasks, q); err != nil {
+		return err
+	}
 	return s.checkRunning(tasks)
+}
+
+// checkList fails if the list of tasks would be too long with another one: nobody could read it.
+func (s *Service) checkList(tasks []pcl.TaskInfo, q toBegin) error {
+	list, err := json.Marshal(append(s.describe(tasks), described{Name: q.Name, Classes: q.Classes, Names: q.Names}))
+	if most := s.options.MaxBuffered / 8; err == nil && len(list) > most { // twice as much finds room
+		err = fmt.Errorf("the list of tasks, with classes and names, would have %d bytes; the service takes up to %d, "+
+			"an eighth of Options.MaxBuffered", len(list), most)
+	}
+	return err
 }
 
 // checkRunning fails if as many tasks run as may. Call it with s.mu held until the task has begun.
