@@ -237,3 +237,30 @@ func TestExtremeSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineOfSums: the timeline has a memory only where a method keeps samples.
+func TestTimelineOfSums(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		stored, sums int
+		memory       bool
+	}{
+		{"samples", 800, 0, true},
+		{"sums", 0, 800, false},
+		{"sums and samples", 800, 800, true},
+		{"unknown", 0, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := invented.Runs(1)[0]
+			run.Measured.StoredBytes, run.Measured.StatisticsBytes = c.stored, c.sums
+			f, err := viz.Timeline(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			memory := slices.ContainsFunc(f.Data.Rows, func(row []any) bool { return slices.Contains(row, any("memory")) })
+			if memory != c.memory {
+				t.Errorf("rows %v: memory is %t; want %t", f.Data.Rows, memory, c.memory)
+			}
+		})
+	}
+}

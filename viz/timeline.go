@@ -92,9 +92,10 @@ func rehearsals(run *results.Run) (out [][2]int) {
 }
 
 // memoryFrom is the step after the first task's end, from which on the memory rehearses, if there
-// is one.
+// is one. Methods that learn from sums mostly keep no samples.
 func memoryFrom(run *results.Run) int {
-	if run.Settings()["memory.budget"] == "0" {
+	sumsAlone := run.Measured.StatisticsBytes > 0 && run.Measured.StoredBytes == 0
+	if sumsAlone || run.Settings()["memory.budget"] == "0" {
 		return run.Span()
 	}
 	first := run.Span() - 1

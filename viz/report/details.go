@@ -14,7 +14,7 @@ func (s *runSet) details(c *rows.Column) ([]block, error) {
 	runs := s.runs(fewer(c)...)
 	out := []block{titled("When the tasks came",
 		"The timeline of the first run. Where bars lie side by side, a step combines the gradients of these tasks; once a "+
-			"task has ended, its stored samples join in.").of(viz.Timeline(runs[0]))}
+			"task has ended, the samples that were stored of it join in, if the method keeps any.").of(viz.Timeline(runs[0]))}
 	if results.OneTimeline(runs) {
 		accuracy := titled("Accuracy over time",
 			"The average is over all tasks started so far: it falls when a task arrives. "+barsNote).of(viz.Accuracy(runs...))

@@ -25,24 +25,30 @@ func finished(c *rows.Column) []*rows.Entry {
 }
 
 // leader says which of several methods has the highest accuracy, and how far it is ahead of the
-// next one.
+// next one where both have runs.
 func leader(c *rows.Column, lines map[string]versus.Line) string {
 	all := finished(c)
 	if len(all) < 2 {
 		return ""
 	}
 	first, second := all[0], all[1]
-	ahead := fmt.Sprintf("%s leads with %.1f %%, %.1f points above %s", first.Name, first.A.Mean,
-		first.A.Mean-second.A.Mean, second.Name)
-	if low, high, known := lead(lines[first.Name].Against, lines[second.Name].Against); known {
-		ahead += fmt.Sprintf(" (95 %% interval %s)", interval(low, high))
-	}
 	shared := rows.Situations(results.FinalAccuracy, first, second)
-	won := 0
+	won, by := 0, first.A.Mean-second.A.Mean
+	if len(shared) > 0 { // as in the table, whatever else only one of them has
+		by = 0
+	}
 	for _, s := range shared {
-		if s.Means[0] > s.Means[1] {
+		if by += (s.Means[0] - s.Means[1]) / float64(len(shared)); s.Means[0] > s.Means[1] {
 			won++
 		}
+	}
+	where := "points above"
+	if by < 0 {
+		where = "points below"
+	}
+	ahead := fmt.Sprintf("%s leads with %.1f %%, %.1f %s %s", first.Name, first.A.Mean, math.Abs(by), where, second.Name)
+	if low, high, known := lead(lines[first.Name].Against, lines[second.Name].Against); known {
+		ahead += fmt.Sprintf(" (95 %% interval %s)", interval(low, high))
 	}
 	switch n := len(shared); n {
 	case 0:

@@ -76,6 +76,44 @@ func TestLeader(t *testing.T) {
 	}
 }
 
+// TestLeaderElsewhere: the lead is over the situations that both methods have, not over those that
+// only one of them has.
+func TestLeaderElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		first, more float64 // A of emgd-gs where mgda has 50, and where mgda has no run
+		want        string
+	}{
+		{"above", 60, 90, "leads with 75.0 %, 10.0 points above MGDA"},
+		{"below", 45, 95, "leads with 70.0 %, 5.0 points below MGDA"},
+		{"the same", 60, 60, "leads with 60.0 %, 10.0 points above MGDA"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var runs []*results.Run
+			for labelSet, a := range []float64{c.first, c.more} {
+				for _, r := range sampleRuns() {
+					if r.Seed != 1234 || r.Method != "emgd-gs" && (r.Method != "mgda" || labelSet > 0) {
+						continue
+					}
+					r.LabelSet, r.ID, r.A = uint64(labelSet), fmt.Sprint(r.ID, "-", labelSet), 50
+					if r.Method == "emgd-gs" {
+						r.A = a
+					}
+					r.F = r.A - r.AFirst
+					for i := range r.Tasks {
+						r.Tasks[i].AccFinal, r.Tasks[i].ByClass = r.A/100, nil
+					}
+					r.Config = []byte(fmt.Sprintf(`{"labelset":%d,`, labelSet) + string(r.Config)[1:])
+					runs = append(runs, r)
+				}
+			}
+			if page := runsPage(t, runsFolder(t, runs)); !strings.Contains(page, c.want) {
+				t.Errorf("the page lacks %q", c.want)
+			}
+		})
+	}
+}
+
 // TestVersionsThatNobodyKnows: a build that knows neither its version nor its commit says nothing
 // of them.
 func TestVersionsThatNobodyKnows(t *testing.T) {
