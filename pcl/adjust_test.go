@@ -71,15 +71,15 @@ func TestAbsentClasses(t *testing.T) {
 	must.Get(l.Step())(t)
 }
 
-// TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same
-// part of a batch, however many samples of it are stored, or all that is stored is replayed in the
-// shares that it has.
+// TestAdjustedToWhatIsReplayed: the adjustments follow what a part replays. per-task replays a
+// batch of each finished task. balanced replays equally many samples of each class, however many
+// are stored, unless everything that is stored fits into one batch.
 func TestAdjustedToWhatIsReplayed(t *testing.T) {
 	equal := func(map[int]int, int) float64 { return .5 }
 	for _, c := range []struct {
 		name   string
 		budget memory.Config
-		share  func(stored map[int]int, class int) float64 // of a class, beside the half that those of the running task have
+		share  func(stored map[int]int, class int) float64 // of a class; those of the running task have ½ more
 	}{
 		{"avggrad+las+per-task", memory.Config{}, equal},
 		// the memory has samples of the running task, which are not replayed

@@ -14,9 +14,9 @@ type Means struct {
 	Values       [][]float32 `json:"-"`       // the mean of each of these classes, of length 1
 }
 
-// MeansOf returns the means by which the scorer of [NearestMean] predicts; nil if it makes no
-// prediction by them, as those that are only for comparisons between tasks while one task has
-// samples of all classes. Other scorers are not known.
+// MeansOf returns the means by which the scorer of [NearestMean] predicts. They are nil if it makes
+// no prediction by them: if there are none, or if they are only for comparisons between tasks and
+// one task has samples of all classes. known is false for other scorers.
 func MeansOf(s Scorer) (out *Means, known bool) {
 	m, ok := s.(*nearestMean)
 	if !ok {

@@ -33,8 +33,9 @@ func (n *NearestMean) Join(r *Rehearsal) error {
 }
 
 type nearestMean struct {
-	between bool
-	// as only predictions among the classes of several tasks are to be made so, and there are none
+	between bool // the means only decide among the classes of several tasks
+	// never says that the means decide nothing: between is set, and each prediction is among the
+	// classes of one task.
 	never bool
 	means map[int][]float64 // by class, of length 1
 	tasks map[int][]int     // by class, the tasks of its samples

@@ -23,8 +23,9 @@ func (l Lead) String() string {
 	return fmt.Sprintf("%+.1f, higher in %d of %d runs", l.Mean, l.Higher, l.N)
 }
 
-// LeadOf compares a number of runs a with that of runs b, each run with the one of the same
-// benchmark and trial. It is an error if a run has no such partner, or two.
+// LeadOf compares the runs a with the runs b by a number of each run, such as [Accuracy]. Each run
+// is compared with the one of the same benchmark and trial. It is an error if a run has no such
+// partner, or two.
 func LeadOf(a, b []*Run, number func(*Run) float64) (Lead, error) {
 	partners := map[pair]*Run{}
 	for _, r := range b {

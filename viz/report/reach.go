@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// reach draws how far the methods of a column are from guessing and from what stands beside them.
-// It is empty where only guessing does.
+// reach draws the methods of a column between guessing and the bounds that stand beside them, such
+// as one network for all tasks at once. It is empty if the column has no bounds but guessing.
 func reach(c *rows.Column, bounds []*versus.Bound) block {
 	if len(c.Beside) == 0 {
 		return block{}

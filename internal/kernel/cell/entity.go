@@ -33,7 +33,7 @@ type entity struct {
 	code
 	id     string
 	body   *code     // of a function, or of a method that its type calls: the newest one
-	values bool      // it is a type that values can have as it is
+	values bool      // it is a type that values can have: neither generic nor a constraint
 	params [2]string // of a generic type: as it declares and as it uses them
 }
 
@@ -42,8 +42,8 @@ type code struct {
 	name     string // of a function
 	text     string
 	entities map[*entity]bool
-	packages map[string]bool    // paths; those that are false are only imported
-	fields   map[string]*entity // names of embedded fields that must be those of aliases for types
+	packages map[string]bool    // by path: true if the text uses the package, false if the cell only imports it
+	fields   map[string]*entity // types that the text embeds, by the names of the fields; see embedded
 	locals   int                // how many types inside functions it declares
 	first    int                // the number of the first one
 }
@@ -74,7 +74,8 @@ func (c *Cell) entity(o types.Object) *entity {
 	return e
 }
 
-// identifier is a name for something that no other has that a process may have loaded.
+// identifier returns a name for o that nothing else has that is loaded in a process of the
+// notebook.
 func (c *Cell) identifier(o types.Object) string {
 	name, isType := o.Name(), false
 	if t, ok := o.(*types.TypeName); ok && !t.IsAlias() {
@@ -368,8 +369,8 @@ func (c *Cell) structOf(s *types.Struct) string {
 	return b.String() + " }"
 }
 
-// embedded writes an embedded field whose type has been written. Its name is that of the type in
-// the cell, for which the package has an alias.
+// embedded writes an embedded field whose type has been written. The field must have the name that
+// the type has in the cell, so the field embeds an alias of that name, which the package declares.
 func (c *Cell) embedded(t types.Type, text string) string {
 	p, isPointer := t.(*types.Pointer)
 	if isPointer {

@@ -14,18 +14,18 @@ import (
 
 // translation is what a cell becomes.
 type translation struct {
-	code    *code             // that is being translated
+	code    *code             // the text that is being written; see within
 	made    []*entity         // what the cell declares
 	bodies  map[*entity]*code // of functions and methods
 	others  []*code           // other functions
 	running code              // the function that runs the cell
 	enters  code              // the function that makes parts of the program known to a new process
 	escapes map[types.Object]bool
-	flags   []string          // statements that forget flags
+	flags   []string          // calls that remove command-line flags of earlier runs, which the cell defines again
 	origin  string            // what the cell is made of
 	locals  int               // how many types inside functions it has
 	noted   map[string]string // see [Notebook.verify]
-	renewed []string          // types that were others before
+	renewed []string          // names of types that replace types of earlier cells
 }
 
 // runtime is the package that translated cells call, by a name of ours.
@@ -69,7 +69,7 @@ func (c *Cell) translate(dropped map[string]string) error {
 		c.count(&ast.BlockStmt{List: body})
 	})
 	if len(enters) > 0 {
-		c.enters = c.running // needs no less
+		c.enters = c.running // with the same imports and entities
 		c.enters.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, nil)\n%s\n}", c.name("replay"), runtimeName, c.ID,
 			c.origin, c.print(enters))
 		c.enters.locals = countTypes(&ast.BlockStmt{List: enters})
@@ -111,14 +111,15 @@ func (c *Cell) pointers() (text string) {
 	return text
 }
 
-// hasValues says whether values can have a type as it is.
+// hasValues says whether there can be values of a type: not of a generic one, nor of a constraint.
 func hasValues(o *types.TypeName) bool {
 	named, ok := o.Type().(*types.Named)
 	i, isInterface := o.Type().Underlying().(*types.Interface)
 	return ok && named.TypeParams().Len() == 0 && (!isInterface || i.IsMethodSet())
 }
 
-// follows has values in interfaces follow types that are laid out as before.
+// follows returns a call of rt.Follow for the renewed types that have the layout of the old ones.
+// It is empty if there are none.
 func (c *Cell) follows() string {
 	text := ""
 	for _, name := range slices.Sorted(slices.Values(c.renewed)) {
