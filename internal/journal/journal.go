@@ -1,9 +1,9 @@
 // Package journal keeps records in the files of a folder. A record is on the disk before
 // [Journal.Append] returns.
 //
-// The records that replace a state, which their owner saves elsewhere, are read again after a
-// crash: [Journal.Begin] marks in the journal which state has which records, and [Open] finds the
-// mark of the state that is there.
+// The owner of a journal saves a state elsewhere from time to time. After a crash it loads the last
+// state, and reads from the journal the records that this state does not have: [Journal.Begin]
+// marks in the journal which records a state has, and [Open] finds the mark of the loaded state.
 //
 // The files are segments. Each begins with a header, and the records follow it as frames with
 // checksums (CRC-32C). A crash may leave half a frame at the end of the last segment: it was not
@@ -52,7 +52,7 @@ type Journal struct {
 	size     int64      // of what is good in file
 	last     uint64     // the number of the last record; they count from 1
 	bytes    int64      // of records since the last state that was saved
-	covered  uint64     // the last record that the state has with which the journal was opened
+	covered  uint64     // the last record that is part of the state given to Open
 
 	disk disk
 }
@@ -264,8 +264,7 @@ func (j *Journal) Bytes() int64 {
 	return j.bytes
 }
 
-// Covered returns the number of the last record that the state has with which the journal was
-// opened.
+// Covered returns the number of the last record that is part of the state given to [Open].
 func (j *Journal) Covered() uint64 { return j.covered }
 
 // Begin marks that a state has all records up to covers. Call it before the state is saved; when it

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Holm adjusts the p-values of several tests, so that those of true hypotheses fall below a level
-// α, any of them, with a probability of at most α, whatever the tests have to do with each other.
-// The i-th smallest of m becomes max_{j ≤ i} min(1, (m − j + 1) p_j). The result is in the order of
-// the input.
+// Holm adjusts the p-values of several tests for their number. The probability that any true
+// hypothesis gets an adjusted p-value of at most α is at most α, however the tests depend on each
+// other. The i-th smallest of m becomes max_{j ≤ i} min(1, (m − j + 1) p_j). The result is in the
+// order of the input.
 //
 // Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
 // Statistics 6 (1979).

@@ -204,7 +204,8 @@ func (t *Training) Wait(ctx context.Context, steps int) error {
 		}
 		t.mu.Lock()
 		state, err := t.state, t.err
-		// or made by somebody else
+		// The history lacks steps that were made by another call than this training's, so that
+		// after an idle second Wait does not wait for them.
 		noted := !t.due && t.history.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second
 		t.mu.Unlock()
 		if state != trains || !runs && noted || steps > 0 && t.learner.Steps() >= steps {
