@@ -158,7 +158,7 @@ func (b broken) error() error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d images cannot be read: remove them, save them anew as PNG, for example with ImageMagick, "+
-		"or leave them out with broken=%s: %s", b.count(), len(b), skipBroken, b.list())
+		"or leave them out with \"folder:PATH?broken=%s\": %s", b.count(), len(b), skipBroken, b.list())
 }
 
 // eachPicture reads the chosen files, or all if chosen is nil, on all cores. It calls the function

@@ -227,7 +227,7 @@ func TestBroken(t *testing.T) {
 	}
 	_, err := Open(t.Context(), "folder:"+dir, Options{})
 	for _, want := range []string{"6 of 36 images cannot be read", "broken0.png", "broken1.png", "broken2.png",
-		"broken5.png", "broken=skip"} {
+		"broken5.png", "\"folder:PATH?broken=skip\""} {
 		t.Run(want, func(t *testing.T) {
 			expect.Refusal(t, "damaged pictures", err, want)
 		})
