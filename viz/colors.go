@@ -37,9 +37,9 @@ var (
 	}
 	// recommended is the colour of the method "emgd", which no other has.
 	recommended = LightDark(0x6000a0, 0xb870f8)
-	// own colours the methods and series that the package does not know. None is near recommended,
-	// or one of the hues or their darker or lighter forms: in OKLab all of these are at least 0.12
-	// apart, 2.5 times as far as the nearest two of the others.
+	// own colours the methods and series that the package does not know. In OKLab each of them is
+	// at least 0.12 away from every other colour: from the others of own, from recommended, and
+	// from the hues and their darker or lighter forms. The nearest two of these are 0.048 apart.
 	own = [9]Color{
 		LightDark(0xc81058, 0xc82830), LightDark(0x38b828, 0x00a000), LightDark(0x3040c8, 0xa09800),
 		LightDark(0x680040, 0xf05090), LightDark(0x9050e0, 0x6850e0),

@@ -49,8 +49,8 @@ func sameColors(to draw.Image, m image.Image) bool {
 	return true
 }
 
-// showHTML shows a piece of a page, or a text where none is shown, in place of what was shown under
-// the same id if that is not empty.
+// showHTML shows a piece of a page. Front ends that show no HTML get the text plain. If id is not
+// empty, the piece replaces what was shown with that id before.
 func showHTML(page, plain, id string) error {
 	out := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: page}}
 	if plain != "" {

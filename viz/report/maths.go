@@ -19,13 +19,12 @@ import (
 //go:embed katex
 var katex embed.FS
 
-// Bounds of formulas, in characters and in what macros make of them. Formulas that exceed them are
-// shown as they were typed.
+// Bounds of formulas. Formulas that exceed them are shown as they were typed.
 const (
-	maxFormula = 10_000
-	maxTeX     = 10_000 // for one formula
-	leastTeX   = 20     // is what each takes
-	maxCalls   = 2000   // calls of functions in each other, which some 200 levels of braces take
+	maxFormula = 10_000 // characters of a formula as it was typed
+	maxTeX     = 10_000 // characters of a formula after its macros have been replaced
+	leastTeX   = 20     // what the shortest formula takes of the page's bound
+	maxCalls   = 2000   // depth of the engine's stack of calls: enough for some 200 levels of braces
 )
 
 // program is KaTeX with our additions, compiled once. Its value are two functions: one makes
