@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofrs/flock"
 
@@ -51,8 +52,9 @@ type Journal struct {
 	file     *os.File   // the last segment; nil if it must not be written any more
 	size     int64      // of what is good in file
 	last     uint64     // the number of the last record; they count from 1
-	bytes    int64      // of records since the last state that was saved
 	covered  uint64     // the last record that is part of the state given to Open
+
+	bytes atomic.Int64 // of records since the last state that was saved
 
 	disk disk
 }
@@ -127,7 +129,7 @@ func (j *Journal) open(state Sum) error {
 		j.covered = j.last
 	}
 	for _, s := range j.segments {
-		j.bytes += s.good - headerSize
+		j.bytes.Add(s.good - headerSize)
 	}
 	if err := j.begin(state, j.covered); err != nil {
 		return err
@@ -238,7 +240,7 @@ func (j *Journal) commit(frames []byte) error {
 		return err
 	}
 	j.size += int64(len(frames))
-	j.bytes += int64(len(frames))
+	j.bytes.Add(int64(len(frames)))
 	return nil
 }
 
@@ -257,12 +259,9 @@ func (j *Journal) Last() uint64 {
 	return j.last
 }
 
-// Bytes returns the size of the records since the last state that was saved.
-func (j *Journal) Bytes() int64 {
-	j.writing.Lock()
-	defer j.writing.Unlock()
-	return j.bytes
-}
+// Bytes returns the size of the records since the last state that was saved. It does not wait for
+// the disk.
+func (j *Journal) Bytes() int64 { return j.bytes.Load() }
 
 // Covered returns the number of the last record that is part of the state given to [Open].
 func (j *Journal) Covered() uint64 { return j.covered }
@@ -276,7 +275,7 @@ func (j *Journal) Begin(state Sum, covers uint64) (saved func() error, err error
 	if err := j.begin(state, covers); err != nil {
 		return nil, err
 	}
-	number, before := j.segments[len(j.segments)-1].number, j.bytes
+	number, before := j.segments[len(j.segments)-1].number, j.bytes.Load()
 	return func() error { return j.drop(number, covers, before) }, nil
 }
 
@@ -284,7 +283,7 @@ func (j *Journal) Begin(state Sum, covers uint64) (saved func() error, err error
 func (j *Journal) drop(number int, covers uint64, bytes int64) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
-	j.bytes -= bytes
+	j.bytes.Add(-bytes)
 	for len(j.segments) > 1 && j.segments[0].number < number && j.segments[1].first <= covers+1 {
 		if err := os.Remove(j.segments[0].path(j.dir)); err != nil {
 			return err

@@ -158,6 +158,27 @@ func left(t *testing.T, file string, data []byte) (dir string) {
 	return dir
 }
 
+// TestBytesAtOnce: who asks for the size of the records does not wait while the disk writes.
+func TestBytesAtOnce(t *testing.T) {
+	j := opened(t, t.TempDir(), Sum{})
+	must.Do(t, j.Append([]byte("first"), nil, nil))
+	before, writes, written, good := j.Bytes(), make(chan struct{}), make(chan struct{}), j.disk.sync
+	j.disk.sync = func(f *os.File) error {
+		close(writes)
+		<-written
+		return good(f)
+	}
+	appended := make(chan error, 1)
+	go func() { appended <- j.Append([]byte("second"), nil, nil) }()
+	<-writes
+	during := j.Bytes()
+	close(written)
+	must.Do(t, <-appended)
+	if after := j.Bytes(); before == 0 || during != before || after <= during {
+		t.Errorf("%d bytes, %d while the disk writes, then %d", before, during, after)
+	}
+}
+
 // TestEveryCut: wherever a segment ends, its complete records are there, and the journal goes on
 // behind them.
 func TestEveryCut(t *testing.T) {
