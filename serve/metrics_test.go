@@ -88,7 +88,8 @@ func TestMetrics(t *testing.T) {
 	go func() { ended <- s.Run(ctx, nil) }()
 	eventually(t, "the samples were not learnt", func() bool {
 		now := scrape(t, h)
-		return now["parallelcl_task_samples_total 2"] == 3 && now["parallelcl_tasks ended"] == 1
+		_, scored := now["parallelcl_task_accuracy 1"] // after the step in which the task has ended
+		return scored && now["parallelcl_task_samples_total 2"] == 3 && now["parallelcl_tasks ended"] == 1
 	})
 	now := scrape(t, h)
 	for key, want := range map[string]float64{
