@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Package is the text of the cells' package with some cells: those to replay declare what is known
-// and register what they register, the others run. It offers both to package rt under a name.
+// Package returns the text of the cells' package for some cells. The cells in replay ran before: in
+// a new process they declare their variables and register again what they registered. The cells in
+// run are run. The package offers two functions, one for each, to package rt under the given name.
 func (nb *Notebook) Package(name string, replay []int, run ...int) (string, error) {
 	defer nb.lock()()
 	p := program{nb: nb, whole: len(replay) > 0, bodies: map[*entity]*code{}, entities: map[*entity]bool{},
@@ -35,7 +36,7 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 	pointers := ""
 	for _, symbol := range slices.Sorted(maps.Keys(nb.symbols)) {
 		e := nb.entities[nb.symbols[symbol].obj]
-		// nothing later can need it then
+		// a symbol whose code cannot be added is left out: later cells cannot use it either
 		if e == nil || !p.whole || p.add(&code{entities: map[*entity]bool{e: true}}) != nil {
 			continue
 		}

@@ -22,12 +22,12 @@ const (
 // fold is the text of one stream of a cell.
 type fold struct {
 	mu           sync.Mutex
-	lines, bytes int // that may still be shown
-	keep         int // of the lines that are not
-	begun        bool
-	held         []byte
-	left         int // lines that were neither shown nor held
-	due          *time.Timer
+	lines, bytes int         // how many may still be shown at once
+	keep         int         // how many of the newest lines beyond these are held
+	begun        bool        // the fields above have been set
+	held         []byte      // the newest text that has not been shown
+	left         int         // how many lines were left out before held
+	due          *time.Timer // shows what is held; nil if nothing is
 }
 
 // crash begins what the runtime says of a process that ends.
@@ -77,13 +77,13 @@ func (r *request) print(name, text string) {
 	}
 }
 
-// drop leaves out what was held first.
+// drop leaves out the first n bytes of what is held.
 func (f *fold) drop(n int) {
 	f.left += max(1, bytes.Count(f.held[:n], []byte("\n")))
 	f.held = append([]byte(nil), f.held[n:]...)
 }
 
-// unfold shows the newest of what was not.
+// unfold shows the text that is held, with the number of lines left out before it.
 func (r *request) unfold() {
 	r.folds.Range(func(name, found any) bool {
 		f := found.(*fold)

@@ -82,8 +82,8 @@ func Guess(r *results.Run) (a float64) {
 	return a
 }
 
-// Bounds returns the rows beside the methods of a column, which are compared with a reference, and
-// of which another one may have the highest accuracy.
+// Bounds returns the rows that stand beside the methods of a column. reference is the method that
+// the others are compared with, and best the one with the highest accuracy.
 func Bounds(c *rows.Column, reference, best *rows.Entry) (out []*Bound) {
 	if guess := guessed(c.Entries); guess.Situations > 0 {
 		out = append(out, guess)
