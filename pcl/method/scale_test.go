@@ -29,7 +29,7 @@ func magnified(t *testing.T, s sample, e int) *Step {
 	return through(t, step, p, err)
 }
 
-// through is a step with what came through the door.
+// through returns step with the problem p that emgd made of its gradients.
 func through(t *testing.T, step *Step, p *emgd.Problem, err error) *Step {
 	t.Helper()
 	must.Do(t, err)

@@ -73,7 +73,8 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 
 var (
 	firstPicture = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>|<img\b[^>]* src="[^>]*>`)
-	// what a card isn't asked
+	// asked are attributes that the script of a full page reads from the parts of a figure; a card
+	// has no such script and leaves them out.
 	asked = regexp.MustCompile(` data-(?:values|say|box|x|y|picture)=(?:"[^"]*"|'[^']*')`)
 )
 

@@ -334,7 +334,8 @@ func TestMistakeOfBefore(t *testing.T) {
 	}
 }
 
-// A package that would give a type that processes have another meaning is not built.
+// TestVerify: a package is not built if it would give another meaning to a type that processes have
+// loaded.
 func TestVerify(t *testing.T) {
 	nb := notebook(t)
 	noted, err := nb.verify(
