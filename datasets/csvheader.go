@@ -86,8 +86,8 @@ func isData(header []string) bool {
 	return false
 }
 
-// labelColumn returns which column has the classes. A second one that may have them is no input
-// before somebody says so: a network would read the class from it.
+// labelColumn returns which column has the classes. If two may have them, it is an error: as an
+// input, the second would tell a network the class.
 func (c *csvFile) labelColumn(header []string) (int, error) {
 	known := []string{c.label}
 	if c.label == "" {

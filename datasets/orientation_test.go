@@ -55,8 +55,8 @@ func seen() *image.Gray {
 	return img
 }
 
-// stored is what a camera that is held so writes of what is seen: EXIF says where row 0 and column
-// 0 are seen.
+// stored returns the image as a camera in the given orientation writes it. EXIF's orientation says
+// where row 0 and column 0 of the file belong in the upright image.
 func stored(img *image.Gray, orientation int) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	where := map[int]func(x, y int) (int, int){ // of a pixel that is seen at x, y

@@ -42,8 +42,8 @@ func mendGIF(data []byte) []byte {
 	return wide
 }
 
-// mendJPEG says of a CMYK image that does not that its inks are inverted, as those of Adobe's
-// programs are: others take it for one, too.
+// mendJPEG marks a CMYK image as one of inverted inks, if it says nothing about its inks. Adobe's
+// programs invert them, and other programs read such an image like that, too.
 func mendJPEG(data []byte) []byte {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil || c.ColorModel != color.CMYKModel || bytes.Contains(data, []byte("Adobe")) {

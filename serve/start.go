@@ -59,8 +59,8 @@ func (s *Service) startEarly() error {
 	return nil
 }
 
-// saveNetwork saves the network that predicts, for the next start. What cannot be saved, as no
-// network before the first task or one of a method with a rule of its own, is no error.
+// saveNetwork saves the network that predicts, for the next start. Where there is none before the
+// first task, or the method has a rule of prediction of its own, it saves nothing.
 func (s *Service) saveNetwork() {
 	now := s.answers.newest.Load()
 	if now == nil || len(now.Classes()) == 0 || s.learner.Options().Features != nil { // which make its inputs
