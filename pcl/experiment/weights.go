@@ -131,7 +131,8 @@ func findWeights(dir string) (string, error) {
 	return "", fmt.Errorf("%w in %s: it is not a run's folder", errNoWeights, dir)
 }
 
-// runIn returns the folder of a run in dir, one with weights if there is any; "" if there is no run.
+// runIn returns the folder of a run in dir, one with weights if there is any; "" if there is no
+// run.
 func runIn(dir string) (run string) {
 	all, _ := os.ReadDir(dir)
 	for _, e := range all {

@@ -87,7 +87,8 @@ func Delete(ctx context.Context, dir, name string) error {
 }
 
 // Drop removes the features of pictures from the cache, wherever they were made, and all that is
-// damaged, since nobody knows of which pictures it is. It returns how many whole entries it removed.
+// damaged, since nobody knows of which pictures it is. It returns how many whole entries it
+// removed.
 func Drop(ctx context.Context, dir string, p Pictures) (n int, err error) {
 	if err := p.check(); err != nil {
 		return 0, err

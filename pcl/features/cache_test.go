@@ -104,7 +104,8 @@ func unnamed(data []byte) (out []byte) {
 }
 
 // TestCopiedEntries: what was copied from the folders of other sizes, flips and weights is never
-// used, also beside entries that belong there, and a Backbone doesn't use it either. Drop removes it.
+// used, also beside entries that belong there, and a Backbone doesn't use it either. Drop removes
+// it.
 func TestCopiedEntries(t *testing.T) {
 	p := drawnPictures(2, 8, 8, 3)
 	all := []Spec{drawnSpec(t), drawnSpec(t), drawnSpec(t), drawnSpec(t)}

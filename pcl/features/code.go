@@ -26,7 +26,8 @@ func Encode(codes []uint8, values []float32) error {
 		}
 	}
 	if sum == 0 {
-		return fmt.Errorf("features: none of %d values is above 0; want a larger size, or pictures without this one", len(values))
+		return fmt.Errorf("features: none of %d values is above 0; want a larger size, or pictures without this one",
+			len(values))
 	}
 	length := math.Sqrt(sum)
 	for i, v := range values {

@@ -111,8 +111,8 @@ func torchScaled(x *graph.Node) *graph.Node {
 }
 
 // call returns the features of a batch of pictures. high [size, height] and wide [size, width] are
-// the matrices that resize the rows and the columns of a picture. The first call compiles the network; an error names the
-// node that GoMLX does not have, or what is missing.
+// the matrices that resize the rows and the columns of a picture. The first call compiles the
+// network; an error names the node that GoMLX does not have, or what is missing.
 func (n *onnxNetwork) call(x []uint8, high, wide []float32) (values []float32, err error) {
 	size := len(high) / n.x[1]
 	in := []*tensors.Tensor{

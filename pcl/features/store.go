@@ -23,15 +23,15 @@ import (
 // A store is a folder with the codes of pictures, for one backbone and size. Its files are written
 // once, under a name that follows from what is in them, so that any number of processes may read
 // and add to it. A file is a list of entries. Damaged or missing entries of a file cost only
-// themselves: their features are computed again. Entries that were copied from the folder of another
-// backbone or size count as damaged.
+// themselves: their features are computed again. Entries that were copied from the folder of
+// another backbone or size count as damaged.
 type store struct{ dir string }
 
 // key is the SHA-256 of a picture's size and pixels.
 type key [sha256.Size]byte
 
-// entrySize is the length of an entry: the key, the codes, and the checksum of the folder's name and
-// of both.
+// entrySize is the length of an entry: the key, the codes, and the checksum of the folder's name
+// and of both.
 const entrySize = sha256.Size + Width + 4
 
 // fileEnding ends the names of the files with entries.
@@ -121,7 +121,10 @@ func (s store) write(data []byte) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	err := atomicfile.Write(s.path(data), func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(data)); return err })
+	err := atomicfile.Write(s.path(data), func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(data))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
