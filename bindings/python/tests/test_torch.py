@@ -98,6 +98,18 @@ class Scaled(unittest.TestCase):
                 scaler.step(optimizer)
                 torch.testing.assert_close(grads(model), plain, rtol=1e-4, atol=1e-7)
 
+    def test_fresh_scaler_of_1(self):
+        """A scaler at the scale 1 that has scaled nothing yet can step, as at any other scale."""
+        model = net()
+        x, y = batch()
+        for scale in (1.0, 2.0):
+            with self.subTest(scale=scale):
+                scaler, optimizer = torch.amp.GradScaler("cpu", init_scale=scale), torch.optim.SGD(model.parameters(), lr=0.1)
+                backward(task_losses(model, x, y), model, parallelcl.EMGDGMC(), scaler=scaler)
+                scaler.step(optimizer)
+                scaler.update()
+                self.assertEqual(scaler.get_scale(), scale)
+
     def test_overflow_is_skipped(self):
         for name in ("emgd-gmc", "graddrop"):
             model, rule = net(), Rule(name)

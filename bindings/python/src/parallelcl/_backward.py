@@ -186,7 +186,8 @@ def scaled_by(
     scale = float(scaler.get_scale() if scaler is not None else 1 if grad_scale is None else grad_scale)
     if not 0 < scale < float("inf"):
         raise Error(f"grad_scale is {scale}; want a positive number")
-    if scaler is not None and scale != 1 and not _multiplied(losses if isinstance(losses, torch.Tensor) else given[0], scale):
+    # A scaler whose scale method was never called has no scale yet, and its step would fail.
+    if scaler is not None and (scale == 1 or not _multiplied(losses if isinstance(losses, torch.Tensor) else given[0], scale)):
         given = scaler.scale(given) if isinstance(given, torch.Tensor) else [scaler.scale(x) for x in given]
     return given, scale
 
