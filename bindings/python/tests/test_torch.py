@@ -192,6 +192,12 @@ class Heads(unittest.TestCase):
         self.assertIsNone(self.heads[0].weight.grad)
         self.assertIsNotNone(self.heads[1].weight.grad)
 
+    def test_swapped_heads(self):
+        """A head that its loss does not reach would never train."""
+        a, b, c = self.heads
+        with self.assertRaisesRegex(Error, "own, entry 1: loss 1 does not depend"):
+            backward(self.losses(), self.trunk, Rule("mgda"), own=[b, a, c])
+
     def test_mistakes(self):
         losses = self.losses()
         spent = self.trunk.parameters()

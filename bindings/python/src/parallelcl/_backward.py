@@ -107,6 +107,8 @@ def rows_of(
                 f"loss {i + 1}: an earlier backward has freed its graph; give parameters of one loss, such as heads, by own=, instead of a second "
                 "backward, and with retain_graph=True the first keeps the graph"
             ) from e
+        if mine and all(g is None for g in found[len(shared) :]):
+            raise Error(f"own, entry {i + 1}: loss {i + 1} does not depend on these parameters; want its own head, in the order of the losses")
         rows.append([torch.zeros_like(p) if g is None else g for p, g in zip(shared, found)])
         owned += [(p, g) for p, g in zip(mine, found[len(shared) :]) if g is not None]
     return rows, owned
