@@ -149,7 +149,7 @@ func (o *onFeatures) each(rc *runContext, chosen [][]experiment.Checked, left fl
 
 func besideTook(runs []*results.Run) (seconds float64) {
 	for _, r := range runs {
-		seconds += r.Measured.TrainSeconds + r.Measured.EvalSeconds
+		seconds += r.Measured.Seconds()
 	}
 	return seconds
 }
@@ -233,7 +233,7 @@ func withFeatures(args []string) string {
 // runs beside the methods have taken.
 func besideSeconds(runs []*results.Run) (left float64) {
 	for _, r := range runs {
-		took := r.Measured.TrainSeconds + r.Measured.EvalSeconds
+		took := r.Measured.Seconds()
 		if left += mostBeside * took; r.Beside() {
 			left -= (1 + mostBeside) * took
 		}

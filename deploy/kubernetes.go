@@ -27,9 +27,9 @@ type Kubernetes struct {
 }
 
 // ids are the numbers of the user and of the group. Pods do not run as root, whose number is 0.
-func (k Kubernetes) ids() (user, group int, err error) {
-	if n, err := fmt.Sscanf(k.User+"\n", "%d:%d\n", &user, &group); n != 2 || err != nil || user < 1 || group < 1 {
-		return 0, 0, fmt.Errorf("the user %q is not UID:GID, two numbers above 0 (pods do not run as root)", k.User)
+func ids(of string) (user, group int, err error) {
+	if n, err := fmt.Sscanf(of+"\n", "%d:%d\n", &user, &group); n != 2 || err != nil || user < 1 || group < 1 {
+		return 0, 0, fmt.Errorf("the user %q is not UID:GID, two numbers above 0 (pods do not run as root)", of)
 	}
 	return user, group, nil
 }
@@ -59,7 +59,7 @@ var kubernetesManifest = template.Must(template.New("kubernetes").Funcs(function
 
 // Write writes the manifest, which is to be created with kubectl.
 func (k Kubernetes) Write(w io.Writer) error {
-	user, group, err := k.ids()
+	user, group, err := ids(k.User)
 	if err = cmp.Or(err, k.checkFiles()); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (s Service) Write(w io.Writer) error {
 		return fmt.Errorf("the name %q: want up to 63 small letters, digits and -, from a letter to a letter or digit",
 			s.Name)
 	}
-	user, group, err := Kubernetes{User: s.User}.ids()
+	user, group, err := ids(s.User)
 	if err != nil {
 		return err
 	}

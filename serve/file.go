@@ -130,7 +130,7 @@ func (s *Service) saveNow() error {
 	if s.journal == nil { // else all that was taken is on the disk
 		s.count(tasks)
 	}
-	return cmp.Or(journal.SyncDir(filepath.Dir(s.options.File)), saved())
+	return cmp.Or(atomicfile.SyncDir(filepath.Dir(s.options.File)), saved())
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and

@@ -41,8 +41,7 @@ func decodeRecord(text []byte) (r record, err error) {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, err
 	}
-	r.values = make([]float32, len(values)/4)
-	_, err = binary.Decode(values, binary.LittleEndian, r.values)
+	r.values, err = floats(values)
 	return r, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // Limits of pictures, whose decoding takes more than their bytes say. One is decoded at a time.
@@ -101,9 +102,8 @@ func (s *Service) decode(ctx context.Context, all pictures, taken *share, had in
 		if err != nil {
 			return x, fmt.Errorf("picture %d: %w", i, err)
 		}
-		for _, b := range picture {
-			x.values = append(x.values, float32(b)/255)
-		}
+		x.values = append(x.values, make([]float32, len(picture))...)
+		fp.Units(x.values[x.n*x.width:], picture)
 		x.n++
 	}
 	return x, nil

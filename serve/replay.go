@@ -11,14 +11,7 @@ import (
 )
 
 // isWhole says whether the learner has all that the journal had at the start.
-func (s *Service) isWhole() bool {
-	select {
-	case <-s.whole:
-		return true
-	default:
-		return false
-	}
-}
+func (s *Service) isWhole() bool { return isClosed(s.whole) }
 
 // awaitWhole waits until the learner is there, and has all that the journal had at the start.
 func (s *Service) awaitWhole(ctx context.Context) error {

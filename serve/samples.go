@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,15 +59,20 @@ func (x *samples) of(width int) error {
 }
 
 // readRaw reads a body of float32 values, little-endian, of samples one after another.
-func (x *samples) readRaw(body []byte) error {
+func (x *samples) readRaw(body []byte) (err error) {
 	if len(body) == 0 || len(body)%4 != 0 {
 		return fmt.Errorf("the body has %d bytes; want the values of samples, four bytes each", len(body))
 	}
-	x.values, x.raw = make([]float32, len(body)/4), true
-	for i := range x.values {
-		x.values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
-	}
-	return nil
+	x.raw = true
+	x.values, err = floats(body)
+	return err
+}
+
+// floats returns the float32 values that bytes are, little-endian.
+func floats(b []byte) ([]float32, error) {
+	out := make([]float32, len(b)/4)
+	_, err := binary.Decode(b, binary.LittleEndian, out)
+	return out, err
 }
 
 // withSamples is a request that can also have its samples as a body of numbers or pictures, and the
@@ -115,11 +120,7 @@ func whole(asked url.Values, key string) (n int, given bool, err error) {
 // only returns an error if an address has other keys than these, or one of them twice.
 func only(asked url.Values, keys ...string) error {
 	for key, values := range asked {
-		known := false
-		for _, k := range keys {
-			known = known || k == key
-		}
-		if !known {
+		if !slices.Contains(keys, key) {
 			return fmt.Errorf("the key %.60q in the address is not known here", key)
 		}
 		if len(values) > 1 {

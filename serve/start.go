@@ -109,9 +109,11 @@ func (s *Service) Learner(ctx context.Context) (*pcl.Learner, error) {
 }
 
 // has says whether the service has its learner.
-func (s *Service) has() bool {
+func (s *Service) has() bool { return isClosed(s.ready) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-s.ready:
+	case <-c:
 		return true
 	default:
 		return false
@@ -124,10 +126,8 @@ var errStarting = statusError{
 
 // await waits, but not for ever, until something is there that a request needs.
 func (s *Service) await(ctx context.Context, what <-chan struct{}) error {
-	select {
-	case <-what:
+	if isClosed(what) {
 		return nil
-	default:
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

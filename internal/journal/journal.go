@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -156,7 +155,7 @@ func (j *Journal) begin(state Sum, covers uint64) error {
 	if err := atomicfile.WriteBytes(name, s.header.encode()); err != nil {
 		return err
 	}
-	if err := SyncDir(j.dir); err != nil {
+	if err := atomicfile.SyncDir(j.dir); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
@@ -303,16 +302,4 @@ func (j *Journal) Close() error {
 		j.file = nil
 	}
 	return cmp.Or(err, j.lock.Close())
-}
-
-// SyncDir writes to the disk which files a folder has, where the system can.
-func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

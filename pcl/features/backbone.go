@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -112,11 +113,9 @@ func (b *Backbone) Of(x []float32) ([]float32, error) {
 	if err := b.compute(p, keys, missing); err != nil {
 		return nil, err
 	}
-	out := make([]float32, 0, len(keys)*Width)
-	for _, k := range keys {
-		for _, c := range b.known[k] {
-			out = append(out, float32(c)/255)
-		}
+	out := make([]float32, len(keys)*Width)
+	for i, k := range keys {
+		fp.Units(out[i*Width:], b.known[k])
 	}
 	return out, nil
 }

@@ -160,6 +160,9 @@ type Measured struct {
 	Parts []Part `json:"parts,omitempty"`
 }
 
+// Seconds returns the time of training and evaluation together.
+func (m *Measured) Seconds() float64 { return m.TrainSeconds + m.EvalSeconds }
+
 // Maker names the backend, device and program that made a run or a part of it.
 type Maker struct {
 	Backend   string `json:"backend"` // e.g. "xla-cpu"

@@ -70,13 +70,18 @@ func behind() []column {
 		{"run_method", func(r *Row) any { return &r.Run.Method }, result},
 		{"run_variant", func(r *Row) any { return &r.Run.Variant }, result},
 		{"ends", func(r *Row) any { return &r.Run.Curve }, result},
-		{"stored_bytes", func(r *Row) any { return &r.Run.Measured.StoredBytes }, further},
-		{"statistics_bytes", func(r *Row) any { return &r.Run.Measured.StatisticsBytes }, further},
 	}
+	out = append(out, byteColumns...)
 	for _, m := range results.Metrics[3:] {
 		out = append(out, column{m.Name, func(r *Row) any { return r.keep(m) }, further})
 	}
 	return out
+}
+
+// byteColumns are the columns of both forms of tables for what a method keeps.
+var byteColumns = []column{
+	{"stored_bytes", func(r *Row) any { return &r.Run.Measured.StoredBytes }, further},
+	{"statistics_bytes", func(r *Row) any { return &r.Run.Measured.StatisticsBytes }, further},
 }
 
 // keep returns a place for a metric that is not a field of the run.

@@ -36,9 +36,8 @@ func runNumbers() []column {
 		{"skipped_rows", func(r *Row) any { return &r.Run.Skipped }, always},
 		{"diverged_at", func(r *Row) any { return &r.Run.DivergedAt }, always},
 		{"step_ms", func(r *Row) any { return &r.Run.Measured.StepMillis }, always},
-		{"stored_bytes", func(r *Row) any { return &r.Run.Measured.StoredBytes }, further},
-		{"statistics_bytes", func(r *Row) any { return &r.Run.Measured.StatisticsBytes }, further},
 	}
+	out = append(out, byteColumns...)
 	for _, m := range results.Metrics[3:] {
 		out = append(out, column{strings.ToLower(m.Name) + "_percent", func(r *Row) any { return r.keep(m) }, further})
 	}

@@ -102,5 +102,5 @@ func (r *Row) Took() float64 {
 	if r.Seconds > 0 || r.Run == nil {
 		return r.Seconds
 	}
-	return r.Run.Measured.TrainSeconds + r.Run.Measured.EvalSeconds
+	return r.Run.Measured.Seconds()
 }

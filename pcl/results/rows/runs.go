@@ -42,7 +42,7 @@ func Of(runs []*results.Run) (out []*Row) {
 
 // Finish gives the row the result of its run.
 func (r *Row) Finish(run *results.Run) {
-	r.State, r.Run, r.Seconds = Done, run, run.Measured.TrainSeconds+run.Measured.EvalSeconds
+	r.State, r.Run, r.Seconds = Done, run, run.Measured.Seconds()
 }
 
 // Runs returns the finished runs of rows as figures take them, such as [viz.Temperature]: under the
