@@ -51,21 +51,14 @@ func (a *answering) sets(spec device.Spec, at device.At, scores rehearsal.Loss) 
 	return sets, sets[0].CompileDescribe(at, scores)
 }
 
-// sizes returns the batch sizes at which predictors change programs. There are two programs: one of
-// few samples, and one of spec.Batch samples for calls with enough samples or more. With
-// convolutions a sample costs the same in both. Without them most of the time goes into reading the
-// parameters, so that several samples at once cost what one does; XLA even reads them faster for
-// several.
-func sizes(b *backend.Backend, spec device.Spec) (few, enough int) {
+// enough returns for how many samples a program of spec.Batch samples is used; fewer are predicted
+// one by one. With convolutions a sample costs the same in both. Without them most of the time goes
+// into reading the parameters, so that many samples at once cost what few do.
+func enough(spec device.Spec) int {
 	for _, p := range spec.Model.Layout().Params {
 		if len(p.Dims) > 2 {
-			return 1, max(2, (spec.Batch+1)/2)
+			return max(2, (spec.Batch+1)/2)
 		}
 	}
-	if few = 1; b.Info.Name == backend.XLACPU {
-		few = min(fewDense, spec.Batch)
-	}
-	return few, max(few+1, (spec.Batch+7)/8)
+	return max(2, (spec.Batch+7)/8)
 }
-
-const fewDense = 8

@@ -71,7 +71,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Network, batch int) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	onDevice, err := a.share(theta)
+	onDevice, err := a.share(theta, m.Layout())
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (p *prediction) copyOf(a *answering, n *network, theta compute.Buffer) (*sh
 	if err != nil {
 		return nil, err
 	}
-	copied, err := a.share(values)
+	copied, err := a.share(values, n.layout())
 	if err == nil && own {
 		p.copied.drop()
 		p.copied, p.edition = copied.hold(), n.edition

@@ -24,8 +24,7 @@ type Predictor struct {
 	model    model.Model
 	scores   rehearsal.Loss        // says how scores come from features
 	loss     string                // the key of Options.Loss; empty if it is of classes
-	sets     map[int][]*device.Set // by the samples that a program takes, few or many; for each client
-	few      int
+	sets     map[int][]*device.Set // by the samples that a program takes, one or many; for each client
 	many     int
 	enough   int // for how few samples a program for many is used
 
@@ -297,7 +296,7 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) error 
 	return err
 }
 
-func (p *Predictor) at() device.At { return device.At{Theta: p.theta.buffer, Running: p.statistics} }
+func (p *Predictor) at() device.At { return p.theta.at(p.statistics) }
 
 // choose predicts the class of one sample.
 func (p *Predictor) choose(sample int, logits, features []float32, classes, outputs []int) (Prediction, error) {
@@ -390,10 +389,10 @@ func (p *Predictor) put(size int, b *device.Batch) {
 func (p *Predictor) open(a *answering, spec device.Spec, theta *shared, statistics []float32) (*Predictor, error) {
 	p.programs.hold()
 	p.model, p.many, p.theta = spec.Model, spec.Batch, theta
-	p.few, p.enough = sizes(p.programs.backend, spec)
+	p.enough = enough(spec)
 	p.sets, p.batches = map[int][]*device.Set{}, map[int][]*device.Batch{}
 	p.statistics = append(p.statistics, statistics...)
-	for _, spec.Batch = range []int{p.few, p.many} {
+	for _, spec.Batch = range []int{1, p.many} {
 		var err error
 		if p.sets[spec.Batch], err = a.sets(spec, p.at(), p.scores); err != nil {
 			p.Close()
@@ -416,7 +415,7 @@ func (p *Predictor) clients(n int) int {
 // Several small batches cost less than one that is nearly empty.
 func (p *Predictor) fit(n int) (samples, size int) {
 	if n < p.enough {
-		return min(n, p.few), p.few
+		return 1, 1
 	}
 	return min(n, p.many), p.many
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl/analytic"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -28,15 +27,14 @@ func (p *Predictor) Network() (*Network, error) {
 	if p.registry.empty() {
 		return nil, errors.New("pcl: network of a predictor: no task has arrived yet")
 	}
-	layout := p.model.Layout()
-	theta, err := program.Read[float32](p.theta.buffer, layout.Total)
+	theta, err := p.theta.read()
 	if err != nil {
 		return nil, err
 	}
 	t := &Network{
 		Model: p.model.Key(), Method: p.method, Steps: p.steps, Increment: p.registry.increment, Image: p.image,
 		Tasks: p.registry.infos(nil), Names: maps.Clone(p.registry.names), Loss: p.loss,
-		Scores: scoresOf(p.scores), Tensors: tensors(layout, theta, p.statistics),
+		Scores: scoresOf(p.scores), Tensors: tensors(p.model.Layout(), theta, p.statistics),
 	}
 	t.compareBy(p.rule)
 	return t, nil

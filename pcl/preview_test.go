@@ -126,7 +126,7 @@ func TestProgramsStay(t *testing.T) {
 		network := must.Get(later.Network())(t)
 		loaded := must.Get(NewPredictor(b, l.Options().Model, network, l.Options().Batch))(t)
 		for _, p := range []*Predictor{same, later, loaded} {
-			if p.sets[p.many][0] != first.sets[first.many][0] || p.sets[p.few][0] != first.sets[first.few][0] {
+			if p.sets[p.many][0] != first.sets[first.many][0] || p.sets[1][0] != first.sets[1][0] {
 				t.Error("a predictor has programs of its own")
 			}
 		}

@@ -57,7 +57,7 @@ type adamScalars [9]float32
 
 // onHost says whether combine8 and adam8 may stand in for the set's programs: the processor has
 // their instructions, and their results are the same to the bit.
-func onHost(s *Set) bool { return fused && takesParts(s) }
+func onHost(s *Set) bool { return fused && TakesParts(s.Backend) }
 
 // descends says that the steps of a set's optimiser are made on the host.
 func descends(s *Set) bool {

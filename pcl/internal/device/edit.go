@@ -38,7 +38,7 @@ func (p *Set) Edit(at At, b *Batch, l rehearsal.Loss, v compute.Buffer) (gradien
 // inputs], ‖v‖²).
 func (p *Set) edit(running bool, l rehearsal.Loss) (*program.Program, error) {
 	key, more := programKey{name: "edit", loss: l, running: running}, []program.Input{{Name: "v", Shape: p.size()}}
-	return p.onBatch(key, more, func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node {
+	return p.onBatch(key, more, func(s *pass, theta, more []*graph.Node) []*graph.Node {
 		layout, v := p.Model.Layout(), more[0]
 		direction := split(v, layout.Params)
 		for i, param := range layout.Params {
@@ -46,7 +46,7 @@ func (p *Set) edit(running bool, l rehearsal.Loss) (*program.Program, error) {
 				direction[i] = nil
 			}
 		}
-		mixed := s.open(split(theta, layout.Params), direction...).pixelsAlong(direction, l)
+		mixed := s.open(theta, direction...).pixelsAlong(direction, l)
 		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
 		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
 		return []*graph.Node{gradient, innerRange(v, v, 0, layout.Backbone)}

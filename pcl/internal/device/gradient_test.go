@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // TestDifferentiateTogether: gradients have the same bits, alone at θ, alone at its parts, and
@@ -52,5 +53,41 @@ func TestDifferentiateTogether(t *testing.T) {
 				t.Errorf("batch %d: other bits at %d inputs", i, len(at))
 			}
 		}
+	}
+}
+
+// TestDescribeAtParts: scores and features are the same at θ and at its parts.
+func TestDescribeAtParts(t *testing.T) {
+	b := pcltest.Backend(t, backend.XLACPU)
+	for name, net := range map[string]model.Model{
+		"mlp": must.Get(model.NewMLP(784, []int{128, 64}, 62))(t),
+		"resnet": must.Get(model.NewResNet18(model.Sizes{
+			Height: 16, Width: 16, Channels: 3, StemChannels: 4, Outputs: 10,
+		}))(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			layout, r := net.Layout(), rand.New(rand.NewPCG(1, 1))
+			set := setOf(t, b, Spec{Model: net, Shared: layout.Total, Batch: 8, Optimizer: optim.SGD{LR: 1}})
+			drawn, statistics := layout.Init(r)
+			apart := must.Get(PartsOf(b, drawn, layout.Params))(t)
+			defer program.Free(apart...)
+			batch := must.Get(set.NewBatch())(t)
+			defer batch.Free()
+			for i := range batch.X {
+				batch.X[i] = r.Float32()
+			}
+			batch.N = 8
+			for i := range batch.N {
+				batch.hi[i], batch.Counts[i] = int32(net.Outputs()), 1
+			}
+			whole := At{Theta: onDevice(t, set, drawn), Running: statistics}
+			scores, features, err := set.Describe(whole, batch, rehearsal.Loss{})
+			must.Do(t, err)
+			gotScores, gotFeatures, err := set.Describe(At{Parts: apart, Running: statistics}, batch, rehearsal.Loss{})
+			must.Do(t, err)
+			if !slices.EqualFunc(gotScores, scores, slices.Equal) || !slices.EqualFunc(gotFeatures, features, slices.Equal) {
+				t.Error("other scores or features at the parts of θ")
+			}
+		})
 	}
 }

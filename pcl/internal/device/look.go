@@ -14,20 +14,23 @@ import (
 // statistics to normalise with; nil stands for the batch's own, and for a model that has none.
 type At struct {
 	Theta   compute.Buffer
+	Parts   []compute.Buffer // if there are some, they take the place of Theta; see [PartsOf]
 	Running []float32
 }
 
 // look returns a program that runs the model on a batch.
 func (p *Set) look(at At, name string, l rehearsal.Loss, build func(s *pass) []*graph.Node) (*program.Program, error) {
-	key := programKey{name: name, loss: l, running: at.Running != nil}
-	return p.onBatch(key, nil, func(s *pass, theta *graph.Node, _ []*graph.Node) []*graph.Node {
-		return build(s.open(split(theta, p.Model.Layout().Params)))
-	})
+	key := programKey{name: name, loss: l, running: at.Running != nil, parts: at.Parts != nil}
+	return p.onBatch(key, nil, func(s *pass, theta, _ []*graph.Node) []*graph.Node { return build(s.open(theta)) })
 }
 
 // call runs a program that look returned. The batch's targets must have been set.
 func (at At) call(p *program.Program, b *Batch, l rehearsal.Loss) ([]compute.Buffer, error) {
-	return p.Call(at.Theta, b.inputs(l), at.Running)
+	theta := at.Parts
+	if theta == nil {
+		theta = []compute.Buffer{at.Theta}
+	}
+	return p.Call(theta, b.inputs(l), at.Running)
 }
 
 // scoring has of a loss what predictions depend on.

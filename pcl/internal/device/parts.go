@@ -4,6 +4,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -15,22 +16,35 @@ type parts struct {
 	values  [][]float32
 }
 
-// takesParts says that the gradients of a step are to be computed at [parts].
-func takesParts(s *Set) bool {
-	return s.Backend.Name() == "xla" && s.Backend.HasSharedBuffers()
+// TakesParts says that programs for a client are to take the parts of θ.
+func TakesParts(client compute.Backend) bool {
+	return client.Name() == "xla" && client.HasSharedBuffers()
+}
+
+// PartsOf returns a buffer for each of the tensors that a vector has.
+func PartsOf(client compute.Backend, flat []float32, tensors []model.Param) (all []compute.Buffer, err error) {
+	for _, t := range tensors {
+		b, err := program.ToDevice(client, flat[t.Offset:t.Offset+t.Size()], t.Dims...)
+		if err != nil {
+			program.Free(all...)
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }
 
 // stacks says that one program is to compute the gradients of n rows of a step. It pays for
 // networks so small that calls take long beside their work.
 func stacks(s *Set, l rehearsal.Loss, n int) bool {
 	layout := s.Model.Layout()
-	return n > 1 && takesParts(s) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.often(l, n)
+	return n > 1 && TakesParts(s.Backend) && layout.Total < 1<<20 && layout.StatsTotal == 0 && s.often(l, n)
 }
 
 // of returns what the gradients of a step are computed at: the parts of θ, valid until the next
 // call, or θ itself.
 func (p *parts) of(s *Set, theta compute.Buffer) ([]compute.Buffer, error) {
-	if !takesParts(s) {
+	if !TakesParts(s.Backend) {
 		return []compute.Buffer{theta}, nil
 	}
 	flat, err := program.Read[float32](theta, s.total())

@@ -48,13 +48,9 @@ const byParts = "gradient by parts"
 // takes the place of θ. For n batches there are n times as many inputs after θ, and outputs: one
 // call takes less time than n, and has the same bits.
 func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program, error) {
-	batch, name := p.batchInputs(l), "gradient"
-	in := []program.Input{{Name: "theta", Shape: p.size()}}
+	batch, name, in := p.batchInputs(l), "gradient", p.thetaInputs(inParts)
 	if inParts {
-		in, name = nil, byParts
-		for _, t := range p.Model.Layout().Params {
-			in = append(in, program.Input{Name: t.Name, Shape: shapes.Make(dtypes.Float32, t.Dims...)})
-		}
+		name = byParts
 	}
 	first, width := len(in), len(batch)
 	for i := range n {
@@ -64,10 +60,7 @@ func (p *Set) gradient(l rehearsal.Loss, inParts bool, n int) (*program.Program,
 		}
 	}
 	return p.lazy(programKey{name: name, loss: l, rows: n}, in, func(in []*graph.Node) (out []*graph.Node) {
-		parts := in[:first]
-		if !inParts {
-			parts = split(in[0], p.Model.Layout().Params)
-		}
+		parts := p.split(in[:first])
 		for at := first; at < len(in); at += width {
 			out = append(out, p.begin(in[at:at+width]).open(parts).gradient(l)...)
 		}
@@ -101,10 +94,12 @@ type pass struct {
 }
 
 // onBatch returns a program of the inputs (θ, more…, what [Batch.inputs] has[, running
-// statistics]).
+// statistics]). build is given the parts of θ.
 func (p *Set) onBatch(key programKey, more []program.Input,
-	build func(s *pass, theta *graph.Node, more []*graph.Node) []*graph.Node) (*program.Program, error) {
-	in := append([]program.Input{{Name: "theta", Shape: p.size()}}, more...)
+	build func(s *pass, theta, more []*graph.Node) []*graph.Node) (*program.Program, error) {
+	in := p.thetaInputs(key.parts)
+	first := len(in)
+	in = append(in, more...)
 	from := len(in)
 	in = append(in, p.batchInputs(key.loss)...)
 	to := len(in)
@@ -116,8 +111,27 @@ func (p *Set) onBatch(key programKey, more []program.Input,
 		if key.running {
 			s.running = split(n[to], p.Model.Layout().Stats)
 		}
-		return build(s, n[0], n[1:from])
+		return build(s, p.split(n[:first]), n[first:from])
 	})
+}
+
+// thetaInputs is what a program takes of the parameters: one vector, or a tensor for each.
+func (p *Set) thetaInputs(parts bool) (in []program.Input) {
+	if !parts {
+		return []program.Input{{Name: "theta", Shape: p.size()}}
+	}
+	for _, t := range p.Model.Layout().Params {
+		in = append(in, program.Input{Name: t.Name, Shape: shapes.Make(dtypes.Float32, t.Dims...)})
+	}
+	return in
+}
+
+// split returns the parts of θ of what a program takes of it.
+func (p *Set) split(theta []*graph.Node) []*graph.Node {
+	if len(theta) == 1 {
+		return split(theta[0], p.Model.Layout().Params)
+	}
+	return theta
 }
 
 // begin takes what a program has of a batch apart. It does not run the model yet.

@@ -67,6 +67,7 @@ type programKey struct {
 	rows int
 	// running says that batches are normalised with the running statistics, not with their own.
 	running bool
+	parts   bool // whether it takes the parts of θ
 }
 
 // size is the shape of a vector over all parameters.

@@ -36,7 +36,7 @@ func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) (*Trainer, e
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, err := set.gradient(l, takesParts(set), 1)
+			_, err := set.gradient(l, TakesParts(set.Backend), 1)
 			return err
 		})
 	}
