@@ -135,11 +135,14 @@ type Cells struct {
 
 	dir      string         // where they are
 	packages []cell.Package // those of the host, others that were fetched, and the cells
+	reach    reach
 }
 
 // Cells returns what compiles cells in a folder, one after the other.
 func (h *Host) Cells(dir string) *Cells {
-	return &Cells{Host: h, Notebook: cell.New(h.Packages, h.Go.Root), dir: dir, packages: slices.Clip(h.Packages)}
+	c := &Cells{Host: h, Notebook: cell.New(h.Packages, h.Go.Root), dir: dir, packages: slices.Clip(h.Packages)}
+	c.Others = c.others
+	return c
 }
 
 // Compile translates a cell. It fetches what the cell imports and the host does not have.

@@ -22,10 +22,14 @@ import (
 type Package struct {
 	Path, Name string
 	Export     string // the file with its compiled code
+	Dir        string `json:",omitempty"` // the folder with its source, of one that is not compiled so far
 }
 
 // Notebook knows what cells have declared. Its methods may be called side by side.
 type Notebook struct {
+	// Others lists packages that cells could have besides those that were added; it may be nil
+	Others func() []Package
+
 	mu       sync.Mutex
 	root     string // GOROOT, where the source of the standard library lies
 	fset     *token.FileSet

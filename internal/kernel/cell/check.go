@@ -21,6 +21,7 @@ type Cell struct {
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook
+	source  Source
 	fset    *token.FileSet
 	parts   []part
 	program bool          // it has declarations only, so that variables get their values in Go's order
@@ -35,7 +36,8 @@ type Cell struct {
 	same    map[types.Object]types.Object // variables and functions that are those of an earlier cell, or ours
 	marked  map[string]string             // names with our mark, for variables of before that the cell defines anew
 	wrong   scanner.ErrorList
-	failed  map[string]string // parts of earlier cells that do not fit, and why
+	unknown map[string][]string // names before dots that may mean packages, with what follows the dots
+	failed  map[string]string   // parts of earlier cells that do not fit, and why
 	translation
 }
 
@@ -46,8 +48,8 @@ func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[stri
 	p, err := parse(fset, s)
 	// go/types compares packages and scopes by their pointers: both have to stay the same
 	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells")
-	c := &Cell{ID: nb.last + 1, nb: nb, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
-		symbols: map[string]symbol{}, same: map[types.Object]types.Object{}, marked: map[string]string{},
+	c := &Cell{ID: nb.last + 1, nb: nb, source: s, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
+		symbols: map[string]symbol{}, unknown: map[string][]string{}, same: map[types.Object]types.Object{}, marked: map[string]string{},
 		mine: map[types.Object]bool{}, failed: map[string]string{}}
 	c.program = p.program || !slices.ContainsFunc(p.parts, isStatement)
 	for _, one := range p.parts {
@@ -205,8 +207,31 @@ func (c *Cell) findNames() {
 	}
 	for name, names := range used {
 		names = slices.DeleteFunc(names, func(name string) bool { return !token.IsExported(name) })
+		c.unknown[name] = names
 		if pkg := c.nb.packageFor(name, names); pkg != nil {
 			c.see(types.NewPkgName(token.NoPos, c.pkg, name, pkg))
+		}
+	}
+}
+
+// seek finds packages for names that mean nothing: one is missing, of several the user is told.
+func (c *Cell) seek(mistakes scanner.ErrorList) {
+	for _, m := range mistakes {
+		text, undefined := strings.CutPrefix(m.Msg, "undefined: ")
+		name, _, _ := strings.Cut(text, ".")
+		if used := c.unknown[name]; undefined && len(used) > 0 {
+			var paths []string
+			for _, p := range c.nb.others() {
+				if p.Name == name && declares(p.Dir, used) {
+					paths = append(paths, p.Path)
+				}
+			}
+			slices.Sort(paths)
+			if len(paths) == 1 {
+				c.Missing = append(c.Missing, paths[0])
+			} else if len(paths) > 1 {
+				m.Msg += fmt.Sprintf("; several packages have that: import %s", strings.Join(paths, " or "))
+			}
 		}
 	}
 }

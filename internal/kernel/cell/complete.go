@@ -5,10 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"os"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/tools/go/types/typeutil"
 )
@@ -27,50 +25,92 @@ const cursor = our + "cursor"
 // start on.
 func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposal) {
 	defer nb.lock()()
-	start, objects := nb.objectsAt(code, offset)
-	for _, o := range objects {
-		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)),
-			strings.TrimPrefix(typeName(o), "func")})
-	}
-	return start, list
-}
-
-// Inspect describes the name at an offset of a cell: its declaration, and what its comment says.
-func (nb *Notebook) Inspect(code string, offset int) (declaration, doc string) {
-	defer nb.lock()()
-	end := len(code) - len(strings.TrimLeftFunc(code[offset:], inName))
-	start, list := nb.objectsAt(code, end)
-	for _, o := range list {
-		if o.Name() == code[start:end] {
-			return types.ObjectString(o, packageName), strings.TrimSpace(nb.comment(o))
-		}
-	}
-	return "", ""
-}
-
-// objectsAt lists what may stand at an offset of a cell, sorted by name. The part of the name that
-// is typed already lies between start and the offset.
-func (nb *Notebook) objectsAt(code string, offset int) (start int, list []types.Object) {
 	start = len(strings.TrimRightFunc(code[:offset], inName))
 	src := Read("In[0]", code[:start])
 	if len(src.Go) < start {
 		return offset, nil
 	}
-	src.Go += cursor // which is no name within a string or a comment
-	c, _ := nb.understand(src, nil, nil)
-	begun := code[start:offset]
+	begun, in := src.tokensTo(start)
+	switch {
+	case in == token.STRING && begun[0].tok == token.IMPORT:
+		start = begun[len(begun)-1].at + 1
+		return start, nb.importPaths(code[start:offset])
+	case in != token.ILLEGAL:
+		return offset, nil
+	}
+	_, objects := nb.objectsAt(src, start, code[start:offset])
+	for _, o := range objects {
+		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)),
+			strings.TrimPrefix(typeName(o), "func")})
+	}
+	for _, name := range keywordsAfter(begun) {
+		if strings.HasPrefix(name, code[start:offset]) {
+			list = append(list, Proposal{Text: name, Kind: "keyword"})
+		}
+	}
+	return start, list
+}
+
+// Imports lists the packages that can be imported whose path, or an element of it, begins with a
+// text.
+func (nb *Notebook) Imports(begun string) []Proposal {
+	defer nb.lock()()
+	return nb.importPaths(begun)
+}
+
+func (nb *Notebook) importPaths(begun string) (list []Proposal) {
+	add := func(path, name string) {
+		if strings.HasPrefix(path, begun) || strings.Contains(path, "/"+begun) {
+			list = append(list, Proposal{path, "module", name})
+		}
+	}
+	for name, paths := range nb.byName {
+		for _, p := range paths {
+			add(p, name)
+		}
+	}
+	for _, p := range nb.others() {
+		add(p.Path, p.Name)
+	}
+	slices.SortFunc(list, func(a, b Proposal) int {
+		order := func(p Proposal) int {
+			if strings.HasPrefix(p.Text, begun) {
+				return rank(p.Text)
+			}
+			return 10
+		}
+		return cmp.Or(order(a)-order(b), strings.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(list)
+}
+
+// others lists the packages that cells could have, but for those that they have.
+func (nb *Notebook) others() []Package {
+	if nb.Others == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(nb.Others()), func(p Package) bool { return nb.exports[p.Path] != "" })
+}
+
+// objectsAt lists what may stand at an offset and begins with a text: fields, then the others, sorted
+// by name.
+func (nb *Notebook) objectsAt(src Source, start int, begun string) (c *Cell, list []types.Object) {
+	src.Go = src.Go[:start] + cursor // which is no name within a string or a comment
+	c, _ = nb.understand(src, nil, nil)
 	for _, o := range c.atCursor() {
 		name := o.Name()
 		if len(name) >= len(begun) && strings.EqualFold(name[:len(begun)], begun) && !strings.HasPrefix(name, our) {
 			list = append(list, o)
 		}
 	}
-	byName := func(a, b types.Object) int { return strings.Compare(a.Name(), b.Name()) }
-	slices.SortStableFunc(list, byName)
-	return start, slices.CompactFunc(list, func(a, b types.Object) bool { return byName(a, b) == 0 })
+	slices.SortStableFunc(list, func(a, b types.Object) int {
+		if isField(a) != isField(b) { // first what fits a literal best
+			return map[bool]int{true: -1, false: 1}[isField(a)]
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	return c, slices.CompactFunc(list, func(a, b types.Object) bool { return a.Name() == b.Name() })
 }
-
-func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // atCursor lists what may stand at the cursor.
 func (c *Cell) atCursor() (list []types.Object) {
@@ -82,9 +122,13 @@ func (c *Cell) atCursor() (list []types.Object) {
 				return false
 			}
 		case *ast.CompositeLit:
+			given := map[string]bool{}
 			for _, e := range n.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok {
+					given[types.ExprString(kv.Key)] = true
+				}
 				if id, ok := e.(*ast.Ident); ok && id.Name == cursor {
-					list = append(list, fields(c.info.TypeOf(n))...)
+					list = append(list, slices.DeleteFunc(fields(c.info.TypeOf(n)), func(o types.Object) bool { return given[o.Name()] })...)
 				}
 			}
 		case *ast.Ident:
@@ -111,6 +155,11 @@ func (c *Cell) members(x ast.Expr) (list []types.Object) {
 		}
 	}
 	return slices.DeleteFunc(list, func(o types.Object) bool { return !isVisible(o) })
+}
+
+func isField(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && v.IsField()
 }
 
 // isVisible says whether cells see a field or a method.
@@ -152,22 +201,4 @@ func (c *Cell) inScope(at token.Pos) (list []types.Object) {
 		}
 	}
 	return list
-}
-
-// comment is what stands above the declaration of something, in the source of its package.
-func (nb *Notebook) comment(o types.Object) (text string) {
-	if o.Pkg() == nil || o.Pkg().Path() == Path { // there is none
-		return ""
-	}
-	pos := nb.fset.Position(o.Pos())
-	source, _ := os.ReadFile(strings.Replace(pos.Filename, "$GOROOT", nb.root, 1))
-	lines := strings.Split(string(source), "\n")
-	for _, line := range slices.Backward(lines[:max(0, min(pos.Line-1, len(lines)))]) {
-		line, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
-		if !isComment {
-			break
-		}
-		text = strings.TrimPrefix(line, " ") + "\n" + text
-	}
-	return text
 }

@@ -34,6 +34,7 @@ func (nb *Notebook) Translate(s Source) (*Cell, error) {
 			}
 			c.note(dropped)
 			if list, ok := err.(scanner.ErrorList); ok {
+				c.seek(list)
 				for _, text := range c.Notes { // may be why
 					list.Add(list[0].Pos, text)
 				}

@@ -85,6 +85,8 @@ type nothing = struct{}
 func (h host) Run(c rt.Cell, failure *string) error {
 	run, err := h.find(c.File, c.Function)
 	if err == nil {
+		running.RLock()
+		defer running.RUnlock()
 		h.begun.Store(c.ID, time.Now())
 		reopen()
 		*failure = rt.Run(c.ID, *run.(*func()))

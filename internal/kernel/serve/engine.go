@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
@@ -146,9 +147,33 @@ func (e *notebook) force() { e.process.Load().end() }
 
 func (e *notebook) comm(r *request) { e.page.comm(r) }
 
-func (e *notebook) inspect(code string, offset int) (declaration, doc string) {
-	return e.process.Load().Inspect(code, offset)
+// valueTime is how long the host has to write a value.
+const valueTime = time.Second
+
+func (e *notebook) inspect(code string, offset int) (list []cell.Description) {
+	p, end := e.process.Load(), offset+len(lineEnd.FindString(code[offset:]))
+	if line, ok := commandAt(code, end); ok {
+		name, _, _ := strings.Cut(line[1:], " ")
+		if one, ok := commandNamed(name); ok && line[0] == '%' {
+			list = append(list, cell.Description{Declaration: strings.TrimSpace("%" + name + " " + one.args), Doc: strings.ReplaceAll(one.help, "`", "")})
+		}
+		return list
+	}
+	list = p.Inspect(code, offset)
+	for i, d := range list {
+		if d.Variable != "" && d.Value == "" {
+			ctx, cancel := context.WithTimeout(context.Background(), valueTime)
+			err := p.call(ctx, "Value", d.Variable, &list[i].Value)
+			cancel()
+			if err != nil {
+				list[i].Value = err.Error()
+			}
+		}
+	}
+	return list
 }
+
+var lineEnd = regexp.MustCompile(`^[^\n]*`)
 
 // named are strings for which the host knows what may stand in them: names of methods, data sets
 // and networks.
@@ -157,6 +182,14 @@ var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|` +
 
 func (e *notebook) complete(code string, offset int) (start int, list []cell.Proposal, err error) {
 	p := e.process.Load()
+	if line, ok := commandAt(code, offset); ok {
+		if start, list, ok := p.propose(code, offset, line); ok {
+			return start, list, nil
+		}
+		name := strings.IndexByte(line, ' ')
+		begin := offset - len(line)
+		code = code[:begin] + strings.Repeat(" ", name) + code[begin+name:]
+	}
 	m := named.FindStringSubmatch(code[:offset])
 	if m == nil {
 		start, list = p.Complete(code, offset)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parallelcl/parallelcl/internal/expect"
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
@@ -336,7 +337,8 @@ func TestStoppedQuestion(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	s := begin(t)
-	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing", "")
+	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing\nfunc hello() {}\n"+
+		"check(os.Mkdir(\"folder\", 0o755))\ncheck(os.WriteFile(\"folder/file.txt\", nil, 0o644))", "")
 	for _, c := range []struct{ code, want string }{
 		{"strings.Bui", "Builder"}, {"var b strings.Builder\nb.WriteB", "WriteByte"}, {"some.w", "width"}, {"some.A", "Area"},
 		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"},
@@ -353,11 +355,93 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %v", code, got)
 		}
 	}
-	code := "x := strings.ToUpper(\"\")"
-	declaration, doc := s.inspect(code, strings.Index(code, "Upper"))
-	if declaration != "func strings.ToUpper(s string) string" || !strings.Contains(doc, "ToUpper returns") {
-		t.Errorf("inspected %q, %q", declaration, doc)
+	for _, c := range []struct{ code, want string }{
+		{"%ve", "%version"}, {"%cd fold", "folder/"}, {"%rm so", "some"}, {"!cat fol", "folder/"}, {"!cat folder/f", "folder/file.txt"},
+		{"%reset g", "go.mod"}, {"%exec hel", "hello"}, {"%env PA", "PATH"}, {"!*go doc gonum.org/v1/plot/plott", "gonum.org/v1/plot/plotter"},
+		{"x := 1\n%vers", "%version"}, {"%%wri", ""}, {"import \"gonum.org/v1/gonum/stat/dis", "gonum.org/v1/gonum/stat/distuv"},
+		{"import \"github.com/parallelcl/parallelcl/pcl/meth", "github.com/parallelcl/parallelcl/pcl/method"}, {"defe", "defer"},
+	} {
+		_, got, err := s.complete(c.code, len(c.code))
+		if err != nil || c.want != "" && !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
+			t.Errorf("%s: %v, %v; want %s", c.code, got, expect.Text(err), c.want)
+		}
 	}
+}
+
+// inspected is what a front end shows of the place of a bar.
+func (s *session) inspected(code string) (plain, markdown string) {
+	before, after, _ := strings.Cut(code, "|")
+	m := s.ask("inspect_request", fields{"code": before + after, "cursor_pos": utf8.RuneCountInString(before)})
+	data, _ := m.Content["data"].(fields)
+	plain, _ = data["text/plain"].(string)
+	markdown, _ = data["text/markdown"].(string)
+	return plain, markdown
+}
+
+// The inspector knows what is declared, what comments say, and values while no cell runs.
+func TestInspector(t *testing.T) {
+	s := begin(t)
+	s.shows("// Thing is one.\ntype thing struct{ n int }\n\n// list has some.\nlist := []int{1, 2, 3}\nvar any1 any = 7\nhuge := make([]int, 1e6)\n"+
+		"type ring struct{ next *ring }\nround := &ring{}\nround.next = round\nnumber := 1.5", "")
+	for code, want := range map[string][]string{
+		"x := strings.To|Upper(\"\")":            {"func strings.ToUpper(s string) string", "ToUpper returns"},
+		"numb|er":                                {"var number float64\n// value: 1.5"},
+		"any|1":                                  {"var any1 any\n// value: 7 (int)"},
+		"lis|t":                                  {"var list []int\n// value: ", "list has some"},
+		"hug|e":                                  {"var huge []int\n// value: "},
+		"roun|d":                                 {"var round *ring"},
+		"thi|ng{}":                               {"type thing struct{ n int }", "Thing is one"},
+		"nb.Plot(nil, |":                         {"func nb.Plot(", "argument 2"},
+		"p|cl.New":                               {"package pcl // import"},
+		"l := must(experiment.New(\"gly|phs\"))": {"func experiment.New("},
+		"%versi|on":                              {"%version", "says which kernel this is"},
+	} {
+		t.Run(code, func(t *testing.T) {
+			plain, markdown := s.inspected(code)
+			for _, w := range want {
+				if !strings.Contains(plain, w) || !strings.Contains(markdown, w) {
+					t.Errorf("%q, %q; want %q", plain, markdown, w)
+				}
+			}
+			if len(plain) > 10000 {
+				t.Errorf("%d bytes", len(plain))
+			}
+		})
+	}
+	id := s.cell("fmt.Println(1)\n<-ctx.Done()")
+	s.until(id, "stream")
+	if plain, _ := s.inspected("numb|er"); !strings.Contains(plain, "a cell is running") {
+		t.Errorf("while a cell runs: %q", plain)
+	}
+	s.order("interrupt_request", fields{})
+	s.reply(s.shells, id)
+	s.outputs(id)
+	if plain, _ := s.inspected("numb|er"); !strings.Contains(plain, "value: 1.5") {
+		t.Errorf("afterwards: %q", plain)
+	}
+}
+
+// A package of a module in go.mod is imported by itself, also if nothing else imports it.
+func TestImportsByThemselves(t *testing.T) {
+	s := begin(t)
+	s.shows("distuv.UnitNormal.CDF(0)", "0.5")
+	_, err := s.run("rand.NewNothing()")
+	expect.Refusal(t, "a name that no package has", err, "undefined: rand.NewNothing")
+	own := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/own\n", "own.go": "package own\n", "wells/a.go": "package wells\n\nfunc Dig() int { return 1 }\n",
+		"deep/wells/a.go": "package wells\n\nfunc Dig() int { return 2 }\n\nconst Depth = 3\n",
+	} {
+		file := filepath.Join(own, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.shows("!*go mod edit -require=example.org/own@v0.0.0 -replace=example.org/own="+own+" && echo done", "done")
+	_, err = s.run("wells.Dig()")
+	expect.Refusal(t, "two packages have it", err, "example.org/own/deep/wells or example.org/own/wells")
+	s.shows("wells.Depth", "3") // only one of them has it
+	s.shows("import \"example.org/own/wells\"\nwells.Dig()", "1")
 }
 
 // A new host has what cells have declared, values that can be copied, and learners, to the bit.

@@ -9,12 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/doc/comment"
 	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,7 +38,7 @@ type engine interface {
 	execute(r *request) error // returns when the cell ends, or has been stopped since its context has ended
 	force()                   // ends the cells that still run after that
 	complete(code string, offset int) (start int, list []cell.Proposal, err error)
-	inspect(code string, offset int) (declaration, doc string)
+	inspect(code string, offset int) []cell.Description
 	comm(r *request) // takes a message of a page for widgets
 	close() error
 }
@@ -271,13 +273,34 @@ func (s *server) complete(c content) (fields, error) {
 }
 
 func (s *server) inspect(c content) fields {
-	declaration, doc := s.engine.inspect(c.Code, c.offset())
-	data := fields{}
-	if declaration != "" {
-		data["text/plain"] = strings.TrimSpace(declaration + "\n\n" + doc)
-		data["text/markdown"] = strings.TrimSpace("```go\n" + declaration + "\n```\n\n" + doc)
+	var plain, markdown []string
+	for _, d := range s.engine.inspect(c.Code, c.offset()) {
+		declaration := d.Declaration
+		if d.Value != "" {
+			declaration += "\n// value: " + strings.ReplaceAll(d.Value, "\n", "\n// ")
+		}
+		names := comment.Parser{LookupSym: func(recv, name string) bool { return true }} // which lose their brackets
+		doc := names.Parse(d.Doc)
+		print := comment.Printer{HeadingLevel: 4, HeadingID: func(*comment.Heading) string { return "" },
+			DocLinkURL: func(*comment.DocLink) string { return "" }}
+		plain = append(plain, declaration, string(print.Text(doc)))
+		markdown = append(markdown, "```go\n"+declaration+"\n```", string(print.Markdown(doc)))
 	}
-	return fields{"found": declaration != "", "data": data, "metadata": fields{}}
+	data := fields{}
+	if len(plain) > 0 {
+		data["text/plain"] = paragraphs(plain)
+		data["text/markdown"] = paragraphs(markdown)
+	}
+	return fields{"found": len(plain) > 0, "data": data, "metadata": fields{}}
+}
+
+// paragraphs joins texts by empty lines.
+func paragraphs(texts []string) string {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" })
+	for i, text := range texts {
+		texts[i] = strings.TrimSpace(text)
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // offset is the byte offset of the cursor.

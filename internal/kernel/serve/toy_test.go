@@ -121,11 +121,14 @@ func (t *toy) complete(code string, offset int) (int, []cell.Proposal, error) {
 	return start, []cell.Proposal{{Text: code[start:offset] + "!", Kind: "function"}}, nil
 }
 
-func (t *toy) inspect(code string, offset int) (declaration, doc string) {
+func (t *toy) inspect(code string, offset int) (list []cell.Description) {
 	if code == "panic" {
 		panic("in the checker")
 	}
-	return code[:offset], ""
+	if offset > 0 {
+		list = append(list, cell.Description{Declaration: code[:offset]})
+	}
+	return list
 }
 
 func (t *toy) comm(*request) {}

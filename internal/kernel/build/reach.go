@@ -1,0 +1,121 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
+)
+
+// reach knows the packages of all modules that the cells' go.mod requires and that are on this
+// machine, also those that nothing imports so far.
+type reach struct {
+	mu       sync.Mutex
+	of       time.Time // of that go.mod
+	packages []cell.Package
+}
+
+// others lists them. The folders are read once, and again if go.mod has changed.
+func (c *Cells) others() []cell.Package {
+	c.reach.mu.Lock()
+	defer c.reach.mu.Unlock()
+	dir, err := c.ModuleDir()
+	if err != nil {
+		return nil
+	}
+	s, err := os.Stat(filepath.Join(dir, "go.mod"))
+	if err != nil || s.ModTime().Equal(c.reach.of) {
+		return c.reach.packages
+	}
+	c.reach.of, c.reach.packages = s.ModTime(), nil
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for module, folder := range c.modules(ctx, dir) {
+		c.reach.packages = append(c.reach.packages, packagesIn(module, folder)...)
+	}
+	return c.reach.packages
+}
+
+// modules finds the folders of the modules that a go.mod requires, without asking a network.
+func (c *Cells) modules(ctx context.Context, dir string) (folders map[string]string) {
+	type module struct{ Path, Version string }
+	var file struct {
+		Require []module
+		Replace []struct{ Old, New module }
+	}
+	out, err := Run(ctx, dir, c.Go.Command, "mod", "edit", "-json")
+	cache, err2 := Run(ctx, dir, c.Go.Command, "env", "GOMODCACHE")
+	if err != nil || err2 != nil || json.Unmarshal(out, &file) != nil {
+		return nil
+	}
+	folders = map[string]string{}
+	for _, m := range file.Require {
+		from := m
+		for _, r := range file.Replace {
+			if r.Old.Path == m.Path && (r.Old.Version == "" || r.Old.Version == m.Version) {
+				from = r.New
+			}
+		}
+		folder := from.Path
+		switch {
+		case from.Version != "":
+			folder = filepath.Join(strings.TrimSpace(string(cache)), escaped(from.Path)+"@"+escaped(from.Version))
+		case !filepath.IsAbs(folder):
+			folder = filepath.Join(dir, folder)
+		}
+		folders[m.Path] = folder
+	}
+	return folders
+}
+
+// escaped is how the module cache writes a path or a version: its folders may not differ only in
+// the case of letters.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsUpper(r) {
+			b.WriteByte('!')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// packagesIn lists the packages of the module in a folder that others can import.
+func packagesIn(module, folder string) (list []cell.Package) {
+	filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil
+		}
+		within, _ := filepath.Rel(folder, name)
+		p := path.Join(module, filepath.ToSlash(within))
+		_, nested := os.Stat(filepath.Join(name, "go.mod"))
+		if base := d.Name(); name != folder && (nested == nil || base == "testdata" || strings.ContainsAny(base[:1], "._")) ||
+			!cell.Importable(p) {
+			return fs.SkipDir
+		}
+		files, _ := filepath.Glob(filepath.Join(name, "*.go"))
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, _ := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+			if f != nil && f.Name.Name != "main" && f.Name.Name != "documentation" {
+				list = append(list, cell.Package{Path: p, Name: f.Name.Name, Dir: name})
+				break
+			}
+		}
+		return nil
+	})
+	return list
+}

@@ -1,0 +1,96 @@
+package cell
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// word is a token of a cell.
+type word struct {
+	tok token.Token
+	at  int
+}
+
+// isOperand says whether a value or a type ends with the word.
+func (w word) isOperand() bool {
+	switch w.tok {
+	case token.RPAREN, token.RBRACK, token.RBRACE:
+		return true
+	}
+	return w.tok.IsLiteral()
+}
+
+// tokensTo lists the tokens before an offset, from the statement on that the offset is in. The
+// offset may lie in a comment or, then the last one, in a string.
+func (s Source) tokensTo(offset int) (list []word, in token.Token) {
+	src := s.Go[:min(offset, len(s.Go))]
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var tokens scanner.Scanner
+	open, depth := false, 0
+	tokens.Init(file, []byte(src), func(_ token.Position, text string) {
+		open = open || strings.HasSuffix(text, "not terminated")
+	}, scanner.ScanComments)
+	for {
+		pos, tok, text := tokens.Scan()
+		at := file.Offset(pos)
+		switch {
+		case tok == token.EOF, at >= len(src):
+			return list, in
+		case tok == token.COMMENT:
+			if open || strings.HasPrefix(text, "//") && at+len(text) == len(src) {
+				in = token.COMMENT
+			}
+			continue
+		case tok == token.SEMICOLON && depth == 0:
+			list = nil
+			continue
+		case open && (tok == token.STRING || tok == token.CHAR):
+			in = token.STRING
+		}
+		open = false
+		depth = max(0, depth+nesting[tok])
+		list = append(list, word{tok, at})
+	}
+}
+
+// expressions, statements and others are keywords that can begin them.
+var (
+	typeWords      = []string{"chan", "func", "interface", "map", "struct"}
+	statementWords = []string{"break", "case", "chan", "const", "continue", "default", "defer", "fallthrough", "for",
+		"func", "go", "goto", "if", "import", "interface", "map", "return", "select", "struct", "switch", "type", "var"}
+)
+
+// keywordsAfter lists the keywords that may stand behind the words of a statement.
+func keywordsAfter(begun []word) []string {
+	last := func(i int) token.Token {
+		if i > len(begun) {
+			return token.SEMICOLON
+		}
+		return begun[len(begun)-i].tok
+	}
+	switch last(1) {
+	case token.SEMICOLON, token.LBRACE, token.COLON:
+		return statementWords
+	case token.RBRACE:
+		return append([]string{"else"}, statementWords...)
+	case token.ELSE:
+		return []string{"if"}
+	case token.IDENT: // of a field, a parameter or a declaration, whose type follows
+		switch last(2) {
+		case token.TYPE, token.VAR, token.LPAREN, token.COMMA, token.LBRACE, token.SEMICOLON:
+			if len(begun) > 1 {
+				return typeWords
+			}
+		}
+	case token.FOR, token.DEFINE, token.ASSIGN:
+		return append([]string{"range"}, typeWords...)
+	case token.PERIOD, token.IMPORT, token.TYPE, token.VAR, token.CONST, token.PACKAGE, token.GOTO, token.BREAK,
+		token.CONTINUE:
+	default:
+		if !begun[len(begun)-1].isOperand() || last(1) == token.RBRACK { // []func()
+			return typeWords
+		}
+	}
+	return nil
+}
