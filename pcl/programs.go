@@ -21,7 +21,7 @@ type Programs struct {
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is
 // closed.
 func NewPrograms(b *backend.Backend) *Programs {
-	p := &Programs{backend: b, cache: &device.Cache{Clients: b.Clients()}}
+	p := &Programs{backend: b, cache: &device.Cache{Clients: b.Clients(), Nice: b.Nice()}}
 	p.hold()
 	return p
 }

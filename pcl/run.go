@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/nice"
 )
 
 // Hooks say what [Learner.Run] does beside training. The zero value only trains. Hooks are called
@@ -41,8 +43,18 @@ type Hooks struct {
 // and save meanwhile: they take turns with the steps.
 //
 // Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner
-// can go on, a further call continues where it ended.
+// can go on, a further call continues where it ended. With [backend.Options].Nice, it trains, and
+// calls the hooks, on a thread of low priority.
 func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
+	by := l.options.Backend.Nice()
+	if by == 0 {
+		return l.run(ctx, h)
+	}
+	nice.Do(by, func() { err = l.run(ctx, h) })
+	return err
+}
+
+func (l *Learner) run(ctx context.Context, h Hooks) (err error) {
 	r := &loop{learner: l, hooks: h, saved: l.saveMark(), savedAt: time.Now(), given: -1}
 	if h.SnapshotEvery == 0 {
 		r.hooks.SnapshotEvery = time.Second / 10

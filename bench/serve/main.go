@@ -33,6 +33,7 @@ var (
 	raw        = flag.Bool("raw", false, "send float32 values, not JSON")
 	length     = flag.Duration("length", 10*time.Second, "how long each part takes")
 	warm       = flag.Int("warm", 60, "steps before the first measurement")
+	low        = flag.Int("nice", 0, "how much lower the priority of training is")
 	clients    = flag.String("clients", "1 8 64", "numbers of clients that wait for their answers")
 	child      = flag.String("child", "", "be the service, with this file")
 )

@@ -13,7 +13,7 @@ import (
 func serving(ctx context.Context, file string, use func(*pcl.Learner) error) (*serve.Service, func(), error) {
 	var device *backend.Backend
 	s, err := serve.Start(func(ctx context.Context) (l *pcl.Learner, err error) {
-		if device, err = backend.Open(ctx, backend.Options{}); err != nil {
+		if device, err = backend.Open(ctx, backend.Options{Nice: *low}); err != nil {
 			return nil, err
 		}
 		return learner(ctx, device)

@@ -58,6 +58,11 @@ type Options struct {
 	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if
 	// Threads or PARALLELCL_SEPARATE_MEMORY are given. The GPU and the pure-Go backend ignore it.
 	Clients int
+	// Nice lowers the priority of the threads that train, from 0 to 19 as the command nice does, so
+	// that predictions beside training, and other programs, come first: those of XLA's clients on
+	// the CPU, but for those of [Backend.Beside], and those of a learner's Run. Only Linux has
+	// threads with priorities of their own; elsewhere it does nothing.
+	Nice int
 	// Vectors says which vector instructions XLA uses on a CPU: "native" (or empty) or [AVX2]. A
 	// process keeps to what its first client used. Processors without AVX-512, the GPU and the
 	// pure-Go backend ignore it.
@@ -103,9 +108,13 @@ type Backend struct {
 	compute.Backend
 	Info   Info
 	more   []compute.Backend // clients after the first
+	nice   int
 	close  sync.Once
 	beside beside
 }
+
+// Nice returns by how much the priority of threads that train is to be lower ([Options]).
+func (b *Backend) Nice() int { return b.nice }
 
 // Close releases the backend. Closing it twice, or closing nil, does nothing.
 func (b *Backend) Close() (err error) {
@@ -158,7 +167,7 @@ func open(ctx context.Context, o Options, all []driver) (*Backend, error) {
 			failed = append(failed, fmt.Errorf("%s: %w", d.name, err))
 			continue
 		}
-		b.Info.Reason = reason(o, failed)
+		b.Info.Reason, b.nice = reason(o, failed), o.Nice
 		if o.Progress != nil && o.Name == Auto && d.name == Go {
 			fmt.Fprintf(o.Progress, "Using the pure-Go backend (slow): %s\n", b.Info.Reason)
 		}
@@ -212,6 +221,9 @@ func (o Options) checked() (Options, error) {
 		if n < 0 || n > maxCount {
 			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", name, n, maxCount)
 		}
+	}
+	if o.Nice < 0 || o.Nice > 19 {
+		return o, fmt.Errorf("backend nice = %d; want 0 (the default) to 19", o.Nice)
 	}
 	if !slices.Contains([]string{"", native, AVX2}, o.Vectors) {
 		return o, fmt.Errorf("backend vectors = %q; want %s or %s", o.Vectors, native, AVX2)

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
+	"github.com/parallelcl/parallelcl/internal/nice"
 	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
 
@@ -86,21 +87,24 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	}
 	info := Info{Name: XLACPU, Plugin: plugin, Device: cpuModel(used, cache("L1"), cache("L2")), Vectors: used,
 		Threads: max(o.Threads, 1)}
-	open := func() (*Backend, error) { return openXLA(info, settings, options) }
-	b, err := open()
+	open := func(info Info, by int) (b *Backend, err error) { // a client's threads have the priority of their maker
+		nice.Do(by, func() { b, err = openXLA(info, settings, options) })
+		return b, err
+	}
+	b, err := open(info, o.Nice)
 	if err != nil {
 		return nil, err
 	}
 	b.beside.open = func() (compute.Backend, error) {
 		one := info
 		one.Threads = 1
-		c, err := openXLA(one, settings, options)
+		c, err := open(one, 0)
 		if err != nil {
 			return nil, err
 		}
 		return c.Backend, nil
 	}
-	if err := b.addClients(o.clients(), open); err != nil {
+	if err := b.addClients(o.clients(), func() (*Backend, error) { return open(info, o.Nice) }); err != nil {
 		b.Close()
 		return nil, err
 	}

@@ -111,6 +111,7 @@ const patience = 300
 // clients are closed.
 type Cache struct {
 	Clients []compute.Backend
+	Nice    int // by how much the priority of threads that compute gradients is lower
 	sets    map[string][]*Set
 }
 

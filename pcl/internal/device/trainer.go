@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parallelcl/parallelcl/internal/nice"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -20,6 +21,8 @@ type Trainer struct {
 	read  readout
 	adam  *adam // nil where programs make the updates
 	paces paces
+	low   nice.Workers // compute lanes where Cache.Nice is set
+	by    int
 }
 
 // Trainer returns a trainer for one kind of learner, which computes up to n gradients at once on
@@ -28,7 +31,7 @@ type Trainer struct {
 // Close it when it is no longer needed.
 func (c *Cache) Trainer(s Spec, n int, l rehearsal.Loss, edits *At) (*Trainer, error) {
 	sets := c.Sets(s)
-	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), paces: paces{}}
+	t := &Trainer{Set: sets[0], lanes: slices.Repeat(sets, n), paces: paces{}, by: c.Nice}
 	t.read = newReadout(t.Set)
 	if descends(t.Set) {
 		t.adam = newAdam(t.Set)
@@ -58,6 +61,7 @@ func (t *Trainer) Close() {
 		t.parts[i].free()
 	}
 	t.parts = nil
+	t.low.Stop()
 }
 
 // Lane returns the programs of the client that computes a lane, whichever has that number: what
@@ -172,7 +176,12 @@ func (t *Trainer) begin(theta compute.Buffer, rows []*Row, halves bool) (finish 
 	}
 	var busy sync.WaitGroup
 	for n, set := range lanes {
-		busy.Go(func() { q.work(set, &t.parts[n], theta, halves) })
+		work := func() { q.work(set, &t.parts[n], theta, halves) }
+		if t.by > 0 {
+			t.low.Go(n, t.by, &busy, work)
+		} else {
+			busy.Go(work)
+		}
 	}
 	return func(i int) error { return <-q.done[rows[i]] }, func() { busy.Wait(); timed() }, nil
 }
