@@ -22,19 +22,26 @@ type Backbone struct {
 	network *network
 	on      *backend.Backend
 
-	mu      sync.Mutex
-	known   map[key][]uint8
-	pending bytes.Buffer // entries that are not in the cache yet
-	err     error        // after Close
+	mu           sync.Mutex
+	known, older map[key][]uint8 // the last codes that were asked for, and those before them
+	most         int             // how many each of both has
+	cached       int             // entries of the cache, in which there are so many at most, too
+	pending      bytes.Buffer    // entries that are not in the cache yet
+	err          error           // after Close
 }
+
+// mostKnown is how many pictures a backbone adds to the cache, with those that are there already:
+// 88 MB. It knows up to twice as many.
+const mostKnown = 1 << 16
 
 var errClosed = errors.New("features: the backbone is closed")
 
 // Open opens the backbone for pictures of height × width with 1 channel, grey, or 3. Its weights
 // are fetched if need be. Features that the cache has are not computed again; others are added to
-// it from time to time, and by Close.
+// it from time to time, and by Close, until it has those of 65,536 pictures. After that only
+// pictures that were there lately are not computed again.
 func Open(ctx context.Context, s Spec, o Options, height, width, channels int) (b *Backbone, err error) {
-	b = &Backbone{size: Pictures{Height: height, Width: width, Channels: channels}, known: map[key][]uint8{}}
+	b = &Backbone{size: Pictures{Height: height, Width: width, Channels: channels}, known: map[key][]uint8{}, most: mostKnown}
 	if err := b.size.check(); err != nil {
 		return nil, err
 	}
@@ -53,7 +60,11 @@ func Open(ctx context.Context, s Spec, o Options, height, width, channels int) (
 		b.on.Close()
 		return nil, err
 	}
-	if err := b.store.find(func(key) bool { return true }, b.take); err != nil {
+	err = b.store.find(func(key) bool { return true }, func(k key, codes []uint8) {
+		b.take(k, bytes.Clone(codes))
+		b.cached++
+	})
+	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -71,7 +82,25 @@ func weightsOf(ctx context.Context, s Spec, dir string, progress io.Writer) (w *
 	return w, w.sum, nil
 }
 
-func (b *Backbone) take(k key, codes []uint8) { b.known[k] = bytes.Clone(codes) }
+// codesOf returns the codes of a picture; nil if they are not known.
+func (b *Backbone) codesOf(k key) []uint8 {
+	if codes := b.known[k]; codes != nil {
+		return codes
+	}
+	codes := b.older[k]
+	if codes != nil {
+		b.take(k, codes)
+	}
+	return codes
+}
+
+// take remembers codes. If there are too many, those are forgotten that were not asked for lately.
+func (b *Backbone) take(k key, codes []uint8) {
+	if len(b.known) >= b.most {
+		b.known, b.older = map[key][]uint8{}, b.known
+	}
+	b.known[k] = codes
+}
 
 // Inputs is how many values a picture has.
 func (b *Backbone) Inputs() int { return b.size.one() }
@@ -103,38 +132,43 @@ func (b *Backbone) Of(x []float32) ([]float32, error) {
 	}
 	keys := make([]key, p.Len())
 	var missing []int
-	begun := map[key]bool{}
+	codes := map[key][]uint8{}
 	for i := range keys {
-		keys[i] = keyOf(p, i)
-		if b.known[keys[i]] == nil && !begun[keys[i]] {
-			missing, begun[keys[i]] = append(missing, i), true
+		k := keyOf(p, i)
+		if keys[i] = k; codes[k] != nil {
+			continue
+		}
+		if codes[k] = b.codesOf(k); codes[k] == nil {
+			missing, codes[k] = append(missing, i), make([]uint8, Width)
 		}
 	}
-	if err := b.compute(p, keys, missing); err != nil {
+	if err := b.compute(p, keys, missing, codes); err != nil {
 		return nil, err
 	}
 	out := make([]float32, len(keys)*Width)
 	for i, k := range keys {
-		fp.Units(out[i*Width:], b.known[k])
+		fp.Units(out[i*Width:], codes[k])
 	}
 	return out, nil
 }
 
 // compute makes the codes of some pictures. Its caller holds the lock.
-func (b *Backbone) compute(p Pictures, keys []key, which []int) error {
+func (b *Backbone) compute(p Pictures, keys []key, which []int, codes map[key][]uint8) error {
 	if len(which) == 0 {
 		return nil
 	}
 	var mu sync.Mutex
 	err := b.network.each(context.Background(), p, which, func(i int, values []float32) error {
-		codes := make([]uint8, Width)
-		if err := Encode(codes, values); err != nil {
+		k := keys[i]
+		if err := Encode(codes[k], values); err != nil {
 			return fmt.Errorf("picture %d: %w", i, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		b.known[keys[i]] = codes
-		b.pending.Write(b.store.entryOf(keys[i], codes))
+		if b.take(k, codes[k]); b.cached < b.most {
+			b.cached++
+			b.pending.Write(b.store.entryOf(k, codes[k]))
+		}
 		return nil
 	})
 	if err != nil || b.pending.Len() < mostEntries*entrySize {
@@ -165,6 +199,7 @@ func (b *Backbone) Forget(x []float32) error {
 	}
 	for i := range p.Len() {
 		delete(b.known, keyOf(p, i))
+		delete(b.older, keyOf(p, i))
 	}
 	_, err = Drop(context.Background(), b.dir, p)
 	return err

@@ -48,6 +48,38 @@ func TestBackbone(t *testing.T) {
 	}
 }
 
+// TestBackboneIsBounded: a backbone that has seen many pictures knows the last ones, and adds no more
+// to the cache, but what it makes of any is the same, also of more in one call than it can know.
+func TestBackboneIsBounded(t *testing.T) {
+	s := drawnSpec(t)
+	o := Options{Dir: t.TempDir(), Open: openGo}
+	p := drawnPictures(10, 8, 8, 1)
+	want := must.Get(Of(t.Context(), s, Options{Dir: t.TempDir(), Open: openGo}, p))(t)[0]
+	for _, turn := range []string{"first", "from the cache"} {
+		b := must.Get(Open(t.Context(), s, o, 8, 8, 1))(t)
+		b.most = 4
+		for _, c := range []struct {
+			name     string
+			from, to int
+		}{{"one", 0, 1}, {"another", 1, 2}, {"more than are known", 0, 10}, {"the first again", 0, 1}, {"some", 5, 9}} {
+			t.Run(turn+"/"+c.name, func(t *testing.T) {
+				codes := make([]uint8, (c.to-c.from)*Width)
+				must.Do(t, Codes(codes, must.Get(b.Of(values(p)[c.from*64:c.to*64]))(t)))
+				if !slices.Equal(codes, want[c.from*Width:c.to*Width]) {
+					t.Error("other codes")
+				}
+				if len(b.known) > b.most || len(b.older) > b.most {
+					t.Errorf("%d and %d pictures are known; want at most %d each", len(b.known), len(b.older), b.most)
+				}
+			})
+		}
+		must.Do(t, b.Close())
+		if kept := must.Get(List(o.Dir))(t); len(kept) != 1 || kept[0].Pictures != 4 {
+			t.Errorf("%s: the cache has %+v; want 4 pictures", turn, kept)
+		}
+	}
+}
+
 // TestBackboneForgets: forgotten pictures are in the cache no more, also those that were not
 // written yet; others are.
 func TestBackboneForgets(t *testing.T) {
