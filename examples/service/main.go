@@ -39,30 +39,24 @@ func main() {
 		o.Pictures = datasets.Shape{Height: *side, Width: *side, Channels: 3}
 		*inputs = o.Pictures.Values()
 	}
-	if flag.NArg() > 0 {
-		if err := copies(o, flag.Args()); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
 	m := maker{backend: *name, features: *backbone, inputs: *inputs, outputs: *outputs}
-	if err := run(ctx, *addr, o, m); err != nil {
+	var err error
+	switch {
+	case flag.NArg() == 0:
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
+		err = run(ctx, *addr, o, m)
+	case flag.NArg() == 2 && flag.Arg(0) == "backup": // also while the service runs
+		err = serve.Backup(o, flag.Arg(1))
+	case flag.NArg() == 2 && flag.Arg(0) == "restore":
+		err = serve.Restore(flag.Arg(1), o)
+	default:
+		err = fmt.Errorf("%q; want nothing, backup FILE or restore FILE", flag.Args())
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
-}
-
-// copies makes a backup, also while the service runs, or restores one.
-func copies(o serve.Options, args []string) error {
-	switch {
-	case len(args) == 2 && args[0] == "backup":
-		return serve.Backup(o, args[1])
-	case len(args) == 2 && args[0] == "restore":
-		return serve.Restore(args[1], o)
-	}
-	return fmt.Errorf("%q; want nothing, backup FILE or restore FILE", args)
 }
 
 func run(ctx context.Context, addr string, o serve.Options, m maker) error {
@@ -93,7 +87,8 @@ type maker struct {
 
 // learner chooses the network and how it learns.
 func (m *maker) learner(ctx context.Context, size datasets.Shape) (_ *pcl.Learner, err error) {
-	if m.device, err = backend.Open(ctx, backend.Options{Name: m.backend}); err != nil {
+	// Predictions come first: training takes what they leave of the processor.
+	if m.device, err = backend.Open(ctx, backend.Options{Name: m.backend, Nice: 10}); err != nil {
 		return nil, err
 	}
 	o := pcl.Options{Backend: m.device, Optimizer: optim.Adam{LR: 0.003}}

@@ -91,6 +91,7 @@ var mayImport = map[string]string{
 	"internal/expect":              "",
 	"internal/must":                "",
 	"internal/names":               "",
+	"internal/nice":                "",
 	"internal/npz":                 "internal/atomicfile internal/regular",
 	"internal/origin":              "",
 	"internal/paper":               "grids internal/plural internal/regular pcl/results pcl/results/rows pcl/stats",

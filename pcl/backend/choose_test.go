@@ -97,7 +97,9 @@ func TestFailures(t *testing.T) {
 
 // TestOpenRefuses: options that make no sense, and a context that has ended.
 func TestOpenRefuses(t *testing.T) {
-	for _, o := range []Options{{Name: "tpu"}, {Threads: -1}, {Threads: 1 << 20}, {Vectors: "sse"}, {Clients: 1 << 20}} {
+	for _, o := range []Options{
+		{Name: "tpu"}, {Threads: -1}, {Threads: 1 << 20}, {Vectors: "sse"}, {Clients: 1 << 20}, {Nice: -1}, {Nice: 20},
+	} {
 		t.Run(o.Name, func(t *testing.T) {
 			if b, err := Open(t.Context(), o); err == nil {
 				b.Close()
