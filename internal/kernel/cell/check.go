@@ -48,9 +48,10 @@ func (nb *Notebook) understand(s Source, carry map[string]bool, dropped map[stri
 	p, err := parse(fset, s)
 	// go/types compares packages and scopes by their pointers: both have to stay the same
 	*nb.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, "cells")
-	c := &Cell{ID: nb.last + 1, nb: nb, source: s, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(), top: map[string]bool{"_": true},
-		symbols: map[string]symbol{}, unknown: map[string][]string{}, same: map[types.Object]types.Object{}, marked: map[string]string{},
-		mine: map[types.Object]bool{}, failed: map[string]string{}}
+	c := &Cell{ID: nb.last + 1, nb: nb, source: s, fset: fset, pkg: nb.pkg, scope: nb.pkg.Scope(),
+		top: map[string]bool{"_": true}, symbols: map[string]symbol{}, unknown: map[string][]string{},
+		same: map[types.Object]types.Object{}, marked: map[string]string{}, mine: map[types.Object]bool{},
+		failed: map[string]string{}}
 	c.program = p.program || !slices.ContainsFunc(p.parts, isStatement)
 	for _, one := range p.parts {
 		if _, isStmt := one.node.(ast.Stmt); p.program && isStmt {
@@ -222,7 +223,11 @@ func (c *Cell) seek(mistakes scanner.ErrorList) {
 		if used := c.unknown[name]; undefined && len(used) > 0 {
 			var paths []string
 			for _, p := range c.nb.others() {
-				if p.Name == name && declares(p.Dir, used) {
+				if p.Name != name {
+					continue
+				}
+				has := declaredIn(p.Dir)
+				if !slices.ContainsFunc(used, func(name string) bool { return has[name] == nil }) {
 					paths = append(paths, p.Path)
 				}
 			}

@@ -43,6 +43,9 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)),
 			strings.TrimPrefix(typeName(o), "func")})
 	}
+	if m := qualified.FindStringSubmatch(src.Go); m != nil && len(objects) == 0 {
+		list = nb.namesInOthers(m[1], code[start:offset])
+	}
 	for _, name := range keywordsAfter(begun) {
 		if strings.HasPrefix(name, code[start:offset]) {
 			list = append(list, Proposal{Text: name, Kind: "keyword"})
@@ -92,6 +95,26 @@ func (nb *Notebook) others() []Package {
 	return slices.DeleteFunc(slices.Clone(nb.Others()), func(p Package) bool { return nb.exports[p.Path] != "" })
 }
 
+// namesInOthers lists the names of a package that no cell has imported so far.
+func (nb *Notebook) namesInOthers(pkg, begun string) (list []Proposal) {
+	if nb.symbols[pkg].obj != nil || nb.byName[pkg] != nil {
+		return nil
+	}
+	for _, p := range nb.others() {
+		if p.Name != pkg {
+			continue
+		}
+		for name, o := range declaredIn(p.Dir) {
+			if token.IsExported(name) && strings.HasPrefix(name, begun) {
+				kind := o.Kind.String() // front ends have other names for some
+				list = append(list, Proposal{name, cmp.Or(jupyterKinds[kind], kind), p.Path})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Proposal) int { return strings.Compare(a.Text, b.Text) })
+	return list
+}
+
 // objectsAt lists what may stand at an offset and begins with a text: fields, then the others, sorted
 // by name.
 func (nb *Notebook) objectsAt(src Source, start int, begun string) (c *Cell, list []types.Object) {
@@ -128,7 +151,9 @@ func (c *Cell) atCursor() (list []types.Object) {
 					given[types.ExprString(kv.Key)] = true
 				}
 				if id, ok := e.(*ast.Ident); ok && id.Name == cursor {
-					list = append(list, slices.DeleteFunc(fields(c.info.TypeOf(n)), func(o types.Object) bool { return given[o.Name()] })...)
+					list = append(list, slices.DeleteFunc(fields(c.info.TypeOf(n)), func(o types.Object) bool {
+						return given[o.Name()]
+					})...)
 				}
 			}
 		case *ast.Ident:

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -64,6 +65,30 @@ func (nb *Notebook) describeName(src Source, start, end int) Description {
 	for _, o := range list {
 		if o.Name() == word {
 			return c.describe(o)
+		}
+	}
+	if m := qualified.FindStringSubmatch(src.Go[:start]); m != nil {
+		return nb.inOthers(m[1], word)
+	}
+	return nb.inOthers(word, "")
+}
+
+// qualified ends with a name before a dot.
+var qualified = regexp.MustCompile(`([\pL_][\pL\d_]*)\.$`)
+
+// inOthers describes something of a package that no cell has imported so far, or that package.
+func (nb *Notebook) inOthers(pkg, name string) Description {
+	for _, p := range nb.others() {
+		if p.Name != pkg {
+			continue
+		}
+		if name == "" {
+			return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name, p.Path), Doc: docOf(p.Dir)}
+		}
+		for _, file := range sources(p.Dir) {
+			if text, doc := inFile(file, true, name, 0); text+doc != "" {
+				return Description{Declaration: cmp.Or(text, pkg+"."+name), Doc: doc}
+			}
 		}
 	}
 	return Description{}
@@ -141,6 +166,10 @@ func (nb *Notebook) describeCall(text string, begun []word) (d Description) {
 		t = c.info.TypeOf(around)
 	}
 	if t == nil || t == types.Typ[types.Invalid] {
+		if isCall && d.Declaration == "" {
+			pkg, name, _ := strings.Cut(types.ExprString(call.Fun), ".")
+			d = nb.inOthers(pkg, name)
+		}
 		return d
 	}
 	if p, ok := t.(*types.Pointer); ok && !isCall { // a literal in a list of pointers

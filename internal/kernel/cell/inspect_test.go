@@ -96,6 +96,7 @@ func TestInspect(t *testing.T) {
 		{"x := 5 % tw|ice(3)", "doubles again"},
 		{"func (s Square) Twi|ce() {}", "Twice"},
 		{"type T str|uct{}", "struct {"},
+		{"s := \"open\nfo|r", "for k, v"}, {"f(`a\n|`, twice(", ""}, {"fmt.Print(\"a\nb|", "func fmt.Print"},
 		{"\"é\" + fmt.Sprint(tw|ice(1))", "doubles again"},
 	} {
 		t.Run(c[0], func(t *testing.T) {
@@ -140,7 +141,7 @@ func TestProposals(t *testing.T) {
 	for _, c := range [][2]string{
 		{"fo", "for"}, {"x := 1\nswi", "switch"}, {"if true {\n\tretu", "return"}, {"switch 1 {\nca", "case"}, {"if true {\n} el", "else"},
 		{"for i := ra", "range"}, {"x := fu", "func"}, {"fmt.Println(fu", "func"}, {"type T str", "struct"}, {"var m ma", "map"}, {"func f(a in", "interface"},
-		{"[]fu", "func"}, {"x := []str", "struct"}, {"imp", "import"}, {"go fu", "func"},
+		{"[]fu", "func"}, {"x := []str", "struct"}, {"imp", "import"}, {"go fu", "func"}, {"s := \"open\nfo", "for"}, {"s := 'o\nfo", "for"},
 		{"import \"f", "fmt"}, {"import \"math/", "math/rand"}, {"import (\n\t\"os\"\n\tr \"math/rand", "math/rand/v2"}, {"import \"plo", "example.org/z/plot"},
 		{"Square{Si", "Side"}, {"[]Square{{na", "name"}, {"&Square{Side: 1, na", "name"}, {"Square{\n\tSide: 1,\n\tna", "name"},
 		{"map[string]Square{\"a\": {Si", "Side"}, {"f := func() { sq.", "Side"},

@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -217,15 +216,16 @@ func formatted(fset *token.FileSet, n ast.Node) string {
 	return strings.Join(lines, "\n")
 }
 
+// sources lists the files of the package in a folder.
+func sources(dir string) []string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+}
+
 // docOf is the comment of the package in a folder.
 func docOf(dir string) string {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	for _, name := range files {
-		source, err := os.ReadFile(name)
-		if err != nil || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, _ := parser.ParseFile(token.NewFileSet(), name, source, parser.PackageClauseOnly|parser.ParseComments)
+	for _, name := range sources(dir) {
+		f, _ := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
 		if f != nil && f.Doc != nil {
 			return strings.TrimSpace(f.Doc.Text())
 		}
@@ -233,14 +233,13 @@ func docOf(dir string) string {
 	return ""
 }
 
-// declares says whether the package in a folder declares some names.
-func declares(dir string, names []string) bool {
-	missing := slices.Clone(names)
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	for _, name := range files {
-		if f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0); f != nil && !strings.HasSuffix(name, "_test.go") {
-			missing = slices.DeleteFunc(missing, func(name string) bool { return f.Scope.Lookup(name) != nil })
+// declaredIn lists what the package in a folder declares, by name.
+func declaredIn(dir string) map[string]*ast.Object {
+	all := map[string]*ast.Object{}
+	for _, name := range sources(dir) {
+		if f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0); f != nil {
+			maps.Copy(all, f.Scope.Objects)
 		}
 	}
-	return len(missing) == 0
+	return all
 }

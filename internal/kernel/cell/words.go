@@ -34,27 +34,29 @@ func (s Source) tokensTo(offset int) (list []word, in token.Token) {
 	for {
 		pos, tok, text := tokens.Scan()
 		at := file.Offset(pos)
-		switch {
-		case tok == token.EOF, at >= len(src):
+		if tok == token.EOF || at >= len(src) {
 			return list, in
+		}
+		in = token.ILLEGAL
+		switch {
 		case tok == token.COMMENT:
-			if open || strings.HasPrefix(text, "//") && at+len(text) == len(src) {
+			if open || text[1] == '/' && !strings.Contains(src[at:], "\n") {
 				in = token.COMMENT
 			}
-			continue
 		case tok == token.SEMICOLON && depth == 0:
 			list = nil
-			continue
-		case open && (tok == token.STRING || tok == token.CHAR):
-			in = token.STRING
+		default:
+			if open && (tok == token.STRING || tok == token.CHAR) {
+				in = token.STRING
+			}
+			depth = max(0, depth+nesting[tok])
+			list = append(list, word{tok, at})
 		}
 		open = false
-		depth = max(0, depth+nesting[tok])
-		list = append(list, word{tok, at})
 	}
 }
 
-// expressions, statements and others are keywords that can begin them.
+// typeWords are the keywords that can begin a type or an expression, statementWords a statement.
 var (
 	typeWords      = []string{"chan", "func", "interface", "map", "struct"}
 	statementWords = []string{"break", "case", "chan", "const", "continue", "default", "defer", "fallthrough", "for",

@@ -155,7 +155,8 @@ func (e *notebook) inspect(code string, offset int) (list []cell.Description) {
 	if line, ok := commandAt(code, end); ok {
 		name, _, _ := strings.Cut(line[1:], " ")
 		if one, ok := commandNamed(name); ok && line[0] == '%' {
-			list = append(list, cell.Description{Declaration: strings.TrimSpace("%" + name + " " + one.args), Doc: strings.ReplaceAll(one.help, "`", "")})
+			list = append(list, cell.Description{Declaration: strings.TrimSpace("%" + name + " " + one.args),
+				Doc: strings.ReplaceAll(one.help, "`", "")})
 		}
 		return list
 	}

@@ -424,7 +424,13 @@ func TestInspector(t *testing.T) {
 // A package of a module in go.mod is imported by itself, also if nothing else imports it.
 func TestImportsByThemselves(t *testing.T) {
 	s := begin(t)
-	s.shows("distuv.UnitNormal.CDF(0)", "0.5")
+	if plain, _ := s.inspected("quad.Fixed(math.Sin, |"); !strings.Contains(plain, "func Fixed(") {
+		t.Errorf("before it is imported, quad.Fixed is %q", plain)
+	}
+	if _, list, _ := s.complete("quad.Fi", 7); len(list) == 0 || list[0].Text != "Fixed" {
+		t.Errorf("before it is imported, quad has %v", list)
+	}
+	s.shows("fmt.Sprintf(\"%.3f\", quad.Fixed(math.Sin, 0, math.Pi, 20, nil, 0))", "2.000")
 	_, err := s.run("rand.NewNothing()")
 	expect.Refusal(t, "a name that no package has", err, "undefined: rand.NewNothing")
 	own := t.TempDir()
