@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -38,22 +43,55 @@ type moduleFlag struct {
 	Module string `placeholder:"DIR" type:"path" help:"Clone of parallelcl that cells import (default: the one that the current folder is in, else the source that pcl was built from)."`
 }
 
-// install installs the kernel and the backend that its cells will use.
-func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
+// install installs the kernel, the backend that its cells will use, and at the same time what else
+// a command needs, if more isn't nil. It shows how far all of them are.
+func (m moduleFlag) install(rc *runContext, o kernel.Options, more func(context.Context, kernel.Options) error) (k kernel.Kernel, err error) {
 	source, err := kernel.FindSource(rc.ctx, m.Module)
 	if err != nil {
-		return kernel.Kernel{}, err
+		return k, err
 	}
-	k, err := kernel.Install(rc.ctx, o, source)
-	if err := resumable(rc, err); err != nil {
-		return kernel.Kernel{}, err
+	begin := time.Now()
+	_, missing := kernel.Read(o)
+	if errors.Is(missing, os.ErrNotExist) {
+		rc.note("Installing what notebooks need, once: packages for cells, compiled by Go; XLA; JupyterLab, unless it is there. That takes\n" +
+			"a few minutes on two free cores, 250 MB from the network and 1.7 GB of disk. Ctrl-C stops it; the same command goes on.")
+		defer func() {
+			if err == nil {
+				rc.note("Installed in %s.", terminal.Duration(time.Since(begin)))
+			}
+		}()
 	}
-	b, err := backend.Open(rc.ctx, backend.Options{Verify: true, Progress: rc.progress()})
-	if err := resumable(rc, err); err != nil {
-		return kernel.Kernel{}, err
+	tasks := terminal.NewTasks(rc.progress())
+	defer tasks.Close()
+	o.Note = tasks.Note
+	g, ctx := errgroup.WithContext(rc.ctx)
+	g.Go(func() (err error) {
+		o := o
+		o.Progress = tasks.New("kernel").Count
+		k, err = kernel.Install(ctx, o, source)
+		o.Progress("", 0, 0)
+		return err
+	})
+	g.Go(func() error {
+		task := tasks.New("XLA")
+		b, err := backend.Open(ctx, backend.Options{Verify: true, Progress: task})
+		task.Count("", 0, 0)
+		if err == nil {
+			b.Close()
+		}
+		return err
+	})
+	if more != nil {
+		g.Go(func() error {
+			o := o
+			o.Progress = tasks.New("JupyterLab").Count
+			err := more(ctx, o)
+			o.Progress("", 0, 0)
+			return err
+		})
 	}
-	b.Close()
-	return k, nil
+	err = resumable(rc, g.Wait())
+	return k, err
 }
 
 // resumable adds to the error of an interrupted installation how to continue it.
@@ -69,7 +107,7 @@ type kernelInstallCmd struct {
 }
 
 func (c *kernelInstallCmd) Run(rc *runContext, o kernel.Options) error {
-	k, err := c.install(rc, o)
+	k, err := c.install(rc, o, nil)
 	if err != nil {
 		return err
 	}

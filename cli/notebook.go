@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -33,7 +34,11 @@ func (c *notebookCmd) Validate() error {
 
 // Run installs what is missing and serves JupyterLab until it is interrupted.
 func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
-	k, err := c.install(rc, o)
+	var lab kernel.Lab
+	k, err := c.install(rc, o, func(ctx context.Context, o kernel.Options) (err error) {
+		lab, err = kernel.Jupyter(ctx, o, c.Private)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -41,10 +46,6 @@ func (c *notebookCmd) Run(rc *runContext, o kernel.Options) error {
 		if c.Path, err = kernel.Quickstart(k); err != nil {
 			return err
 		}
-	}
-	lab, err := kernel.Jupyter(rc.ctx, o, c.Private)
-	if err := resumable(rc, err); err != nil {
-		return err
 	}
 	rc.note("Starting JupyterLab %s. Press Ctrl-C to stop it.", lab.Version)
 	return c.serve(rc, lab)

@@ -107,19 +107,19 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.install(rc, o); err != nil {
-		return err
-	}
-	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
-		lab, err := kernel.Jupyter(rc.ctx, o, private)
-		if err := resumable(rc, err); err != nil {
-			return err
+	_, err = c.install(rc, o, func(ctx context.Context, o kernel.Options) error {
+		for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
+			lab, err := kernel.Jupyter(ctx, o, private)
+			if err != nil {
+				return err
+			}
+			if c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert")); err == nil {
+				return nil
+			}
 		}
-		if c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert")); err == nil {
-			return nil
-		}
-	}
-	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
+		return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove, then try again")
+	})
+	return err
 }
 
 // convert writes an executed copy of a notebook to a folder. The result of a cell that fails is its

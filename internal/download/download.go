@@ -145,7 +145,7 @@ func (c *Client) save(body io.Reader, f File, have int64, part string, window in
 	if err := file.Truncate(have); err != nil {
 		return err
 	}
-	shown := &bar{terminal.NewLine(c.Progress), printable.Line(path.Base(f.URL)), have, f.Bytes}
+	shown := &bar{terminal.NewLine(c.Progress), printable.Line(path.Base(f.URL)), time.Now(), have, have, f.Bytes}
 	defer shown.Close()
 	to := io.MultiWriter(file, shown)
 	for have < f.Bytes {
@@ -173,13 +173,16 @@ func fromBody(err error) error {
 // bar shows how much of a file has come, by what is written to it.
 type bar struct {
 	*terminal.Line
-	title       string
-	done, total int64
+	title            string
+	begin            time.Time
+	had, done, total int64
 }
 
 func (b *bar) Write(p []byte) (int, error) {
 	b.done += int64(len(p))
-	b.Show("%s: %.0f of %s", b.title, float64(b.done)/1e6, megabytes(b.total))
+	took, here := time.Since(b.begin), float64(b.done-b.had)
+	b.Show("%s: %.0f of %s, %.1f MB/s%s", b.title, float64(b.done)/1e6, megabytes(b.total), here/1e6/took.Seconds(),
+		terminal.Left(took, here, float64(b.total-b.done)))
 	return len(p), nil
 }
 

@@ -49,6 +49,8 @@ type Options struct {
 	Cache string                             // our folder
 	Data  string                             // Jupyter's data folder of the user; see [DataDir]
 	Note  func(format string, values ...any) // is told of what takes time
+
+	Progress build.Progress // is told how far that is
 }
 
 // DataDir returns the folder in which Jupyter looks for what a user has installed.
@@ -111,15 +113,14 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	if err := o.foreign(); err != nil {
 		return k, err
 	}
-	unlock, err := o.lock(ctx)
+	unlock, err := o.lock(ctx, filepath.Join(o.Cache, ".lock"))
 	if err != nil {
 		return k, err
 	}
 	defer unlock()
 	sum := sha256.Sum256([]byte(source))
-	o.Note("Building the kernel and the module for its cells...")
 	note := func(line string) { o.Note("%s", line) }
-	start, err := build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note)
+	start, err := build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note, o.Progress)
 	if err != nil {
 		return k, err
 	}
@@ -172,10 +173,10 @@ func (o Options) foreign() error {
 	return nil
 }
 
-// lock makes sure that only one process at a time installs. If that process dies, the system
+// lock makes sure that only one process at a time installs the same. If that process dies, the system
 // releases its lock.
-func (o Options) lock(ctx context.Context) (unlock func(), err error) {
-	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
+func (o Options) lock(ctx context.Context, file string) (unlock func(), err error) {
+	return filelock.Wait(ctx, file, func() {
 		o.Note("Waiting for another process that installs...")
 	})
 }

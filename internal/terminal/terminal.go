@@ -42,10 +42,23 @@ func (l *Line) Show(format string, values ...any) {
 	}
 	l.last = time.Now()
 	if text := fmt.Sprintf(format, values...); l.live {
-		fmt.Fprint(l.w, wipe, text)
+		fmt.Fprint(l.w, wipe, l.fit(text))
 	} else {
 		fmt.Fprintln(l.w, text)
 	}
+}
+
+// fit shortens a text to one line of the terminal, since only one is wiped.
+func (l *Line) fit(text string) string {
+	f, ok := l.w.(*os.File)
+	if !ok {
+		return text
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if letters := []rune(text); err == nil && width > 1 && len(letters) >= width {
+		return string(letters[:width-2]) + "…"
+	}
+	return text
 }
 
 // wipe empties the line of a terminal.

@@ -102,7 +102,7 @@ var mayImport = map[string]string{
 	"internal/seed":                "",
 	"internal/stamp":               "internal/ctxio internal/regular",
 	"internal/tempdir":             "internal/filelock",
-	"internal/terminal":            "",
+	"internal/terminal":            "internal/printable",
 	"internal/texts":               "",
 }
 

@@ -90,9 +90,10 @@ func (g *Go) findLinker(ctx context.Context, cc []string) error {
 	return nil
 }
 
-// exportsOf builds packages for cells and lists them with all that they need.
-func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list []cell.Package, err error) {
-	out, err := run(ctx, dir, g.CGO, g.Command, append([]string{"list", "-export", "-deps", g.Mode, "-f",
+// exportsOf builds packages for cells and lists them with all that they need. said hears the go
+// command.
+func (g *Go) exportsOf(ctx context.Context, dir string, said func(string) bool, paths ...string) (list []cell.Package, err error) {
+	out, err := run(ctx, dir, g.CGO, said, g.Command, append([]string{"list", verbose(said), "-export", "-deps", g.Mode, "-f",
 		`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}, paths...)...)
 	for line := range strings.Lines(string(out)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
@@ -105,26 +106,57 @@ func (g *Go) exportsOf(ctx context.Context, dir string, paths ...string) (list [
 // Run runs a program in a process group of its own, which ends with all that it has started when
 // ctx does, and returns its output. The error of one that fails has what it said.
 func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	return run(ctx, dir, "GOFLAGS=", name, args...)
+	return run(ctx, dir, "GOFLAGS=", nil, name, args...)
 }
 
-func run(ctx context.Context, dir, variable, name string, args ...string) ([]byte, error) {
+// Watch is Run for a program that says how far it is. Lines for which said returns true are heard by
+// it alone; the others make up an error.
+func Watch(ctx context.Context, dir string, said func(line string) bool, name string, args ...string) error {
+	cmd := command(ctx, dir, "GOFLAGS=", name, args...)
+	var rest bytes.Buffer
+	cmd.Stderr = &lines{said: said, rest: &rest}
+	cmd.Stdout = cmd.Stderr
+	return finish(ctx, cmd, &rest, &rest)
+}
+
+// run is Run with a variable of the environment. said, which may be nil, hears the standard error.
+func run(ctx context.Context, dir, variable string, said func(string) bool, name string, args ...string) ([]byte, error) {
+	cmd := command(ctx, dir, variable, name, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if said != nil {
+		cmd.Stderr = &lines{said: said, rest: &stderr}
+	}
+	err := finish(ctx, cmd, &stdout, &stderr)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return stdout.Bytes(), err
+}
+
+func command(ctx context.Context, dir, variable, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	Group(cmd)
 	cmd.Dir = dir
 	// the go command is not to look elsewhere
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=", variable)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	return cmd
+}
+
+// finish runs a command. If it fails, the error is what it has said.
+func finish(ctx context.Context, cmd *exec.Cmd, stdout, stderr *bytes.Buffer) error {
 	err := cmd.Run()
+	if l, ok := cmd.Stderr.(*lines); ok {
+		l.rest.Write(l.part)
+	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String(), err.Error()))
-		err = printable.Error(fmt.Errorf("%s: %s", filepath.Base(name), said))
+		err = printable.Error(fmt.Errorf("%s: %s", filepath.Base(cmd.Path), said))
 	}
-	return stdout.Bytes(), err
+	return err
 }
 
 // Cells are the cells of a notebook, compiled for a host.
@@ -170,12 +202,12 @@ func (c *Cells) fetch(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	list, unknown := c.Go.exportsOf(ctx, dir, paths...)
+	list, unknown := c.Go.exportsOf(ctx, dir, nil, paths...)
 	if unknown != nil {
-		if _, err := run(ctx, dir, c.Go.CGO, c.Go.Command, append([]string{"get"}, paths...)...); err != nil {
+		if _, err := run(ctx, dir, c.Go.CGO, nil, c.Go.Command, append([]string{"get"}, paths...)...); err != nil {
 			return err
 		}
-		if list, err = c.Go.exportsOf(ctx, dir, paths...); err != nil {
+		if list, err = c.Go.exportsOf(ctx, dir, nil, paths...); err != nil {
 			return err
 		}
 	}
@@ -280,7 +312,7 @@ func (c *Cells) program(ctx context.Context, file, name, text string, flags ...s
 // tool runs the compiler or the linker. Its temporary files are in the cells' folder, and go with
 // it if the tool is killed.
 func (c *Cells) tool(ctx context.Context, tool []string, args ...string) error {
-	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
+	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, nil, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
 	return c.cause(ctx, err)
 }
 

@@ -51,7 +51,8 @@ type Host struct {
 	Sum      string      // and a hash of that source itself
 	Files    stamp.Files // of the program and the packages
 
-	Note func(line string) `json:"-"` // is told of what takes time; may be nil
+	Note     func(line string) `json:"-"` // is told of what takes time; may be nil
+	Progress Progress          `json:"-"` // and this one how far it is; may be nil
 }
 
 // hostFile describes a host in its folder.
@@ -102,7 +103,7 @@ func (h *Host) note(format string, values ...any) {
 // else it is built, which it notes.
 func (h *Host) Current(ctx context.Context) (*Host, error) {
 	now := &Host{Module: h.Module, Go: h.Go, Program: h.Program, Source: origin.Fingerprint(h.Module),
-		Sum: origin.SourceSum(h.Module), Note: h.Note}
+		Sum: origin.SourceSum(h.Module), Note: h.Note, Progress: h.Progress}
 	if there, _ := h.there(now); there != nil {
 		return there, nil
 	}
@@ -137,7 +138,7 @@ func (h *Host) there(now *Host) (there *Host, why string) {
 	case h.Source == now.Source:
 		return h, ""
 	}
-	there.Note = h.Note
+	there.Note, there.Progress = h.Note, h.Progress
 	return there, ""
 }
 
@@ -156,7 +157,10 @@ func (h *Host) make(ctx context.Context) error {
 		for _, p := range paths {
 			text += fmt.Sprintf("import _ %q\n", p)
 		}
-		err = h.build(ctx, dir, partial, text+loader)
+		var said func(string) bool
+		if said, err = h.begin(ctx, "3 of 3, compiling the program of the cells", "-buildmode=default", append(paths, hostPackage)...); err == nil {
+			err = h.build(ctx, dir, partial, text+loader, said)
+		}
 	} else {
 		partial, err = h.Cells(dir).Link(ctx, nil)
 	}
@@ -174,9 +178,13 @@ func (h *Host) make(ctx context.Context) error {
 // the archives in its cache, whose names are their checksums: a damaged one is removed, and built
 // again.
 func (h *Host) compile(ctx context.Context, paths []string) (err error) {
+	said, err := h.begin(ctx, "2 of 3, compiling packages for cells", h.Go.Mode, append(paths, hostPackage)...)
+	if err != nil {
+		return err
+	}
 	for try := range 2 {
 		h.Files = stamp.Files{}
-		if h.Packages, err = h.Go.exportsOf(ctx, h.Module, append(paths, hostPackage)...); err != nil {
+		if h.Packages, err = h.Go.exportsOf(ctx, h.Module, said, append(paths, hostPackage)...); err != nil {
 			return err
 		}
 		var damaged error
@@ -204,7 +212,7 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 // build builds a program that can import the module's internal packages, in the system's own mode:
 // packages compiled for plugins and linked to a program have types whose pointers the garbage
 // collector does not find.
-func (h *Host) build(ctx context.Context, dir, program, text string) error {
+func (h *Host) build(ctx context.Context, dir, program, text string, said func(string) bool) error {
 	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernelhost", "main")
 	overlay := filepath.Join(dir, "overlay.json")
 	defer os.Remove(source)
@@ -224,8 +232,8 @@ func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	if h.Go.Linker != "" {
 		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
 	}
-	_, err = run(ctx, h.Module, h.Go.CGO, h.Go.Command,
-		"build", "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place)
+	_, err = run(ctx, h.Module, h.Go.CGO, said, h.Go.Command,
+		"build", verbose(said), "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place)
 	return err
 }
 
@@ -233,23 +241,33 @@ func (h *Host) build(ctx context.Context, dir, program, text string) error {
 // in each of its cells.
 var unwanted = []string{"plugin", "debug", "go", "expvar", "syscall", "unsafe"}
 
-// importable lists the packages that cells can import: those of the module and of the standard
-// library.
+// seldom are packages of the module that hardly a cell needs, with much that nothing else here
+// needs: a fifth of all that is compiled. A cell that imports one has it built then.
+var seldom = []string{
+	"github.com/parallelcl/parallelcl/cli",
+	"github.com/parallelcl/parallelcl/deploy",
+	"github.com/parallelcl/parallelcl/viz/report",
+}
+
+// importable lists the packages that cells can use without importing them: those of the module and
+// of the standard library.
 func (h *Host) importable(ctx context.Context) ([]string, error) {
 	const list = `{{if and .GoFiles (ne .Name "main") (not .Error)}}{{.ImportPath}}{{end}}`
-	out, err := run(ctx, h.Module, h.Go.CGO, h.Go.Command, "list", "-e", "-f", list, "./...", "std")
+	out, err := run(ctx, h.Module, h.Go.CGO, nil, h.Go.Command, "list", "-e", "-f", list, "./...", "std")
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool {
-		return !cell.Importable(p) || slices.Contains(unwanted, strings.Split(p, "/")[0])
+		return !cell.Importable(p) || slices.Contains(unwanted, strings.Split(p, "/")[0]) || slices.Contains(seldom, p)
 	}), nil
 }
+
+const kernelProgram = "./internal/kernel/serve"
 
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter
 // starts. This downloads what the module requires and compiles all packages, so that for the user's
 // first cell only the cell itself has to be compiled. A host that is there is verified.
-func Install(ctx context.Context, dir, module string, note func(line string)) (start string, err error) {
+func Install(ctx context.Context, dir, module string, note func(line string), progress Progress) (start string, err error) {
 	g, err := FindTools(ctx, module)
 	if err != nil {
 		return "", err
@@ -259,14 +277,18 @@ func Install(ctx context.Context, dir, module string, note func(line string)) (s
 	}
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
-	if _, err := run(ctx, module, g.CGO, g.Command, "build", "-buildvcs=false", "-ldflags=-s", "-o", partial,
-		"./internal/kernel/serve"); err != nil {
+	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host"), Progress: progress}
+	said, err := h.begin(ctx, "1 of 3, compiling the kernel", "-buildmode=default", kernelProgram)
+	if err != nil {
+		return "", err
+	}
+	if _, err := run(ctx, module, g.CGO, said, g.Command, "build", verbose(said), "-buildvcs=false", "-ldflags=-s",
+		"-o", partial, kernelProgram); err != nil {
 		return "", err
 	}
 	if err := os.Rename(partial, start); err != nil {
 		return "", err
 	}
-	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host")}
 	if there, err := Read(dir); err == nil {
 		if err = there.Verify(ctx); errors.Is(err, context.Canceled) {
 			return "", err

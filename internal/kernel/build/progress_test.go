@@ -1,0 +1,31 @@
+package build
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestStep: lines of the go command that tell how far it is are reported and left out of an error,
+// in whatever pieces they arrive; all others stay.
+func TestStep(t *testing.T) {
+	var told []string
+	s := &step{name: "compiling", stale: map[string]bool{"fmt": true, "example.com/a": true}, total: 2,
+		report: func(step string, done, total int) { told = append(told, fmt.Sprint(step, done, total)) }}
+	var rest bytes.Buffer
+	l := &lines{said: s.said, rest: &rest}
+	for _, piece := range []string{"go: downloading example.com/a v1", ".0.0\nfm", "t\nexample.com/a\n# example.com/b\nb.go:1: ", "wrong\n",
+		hostPackage + "/main\nfmt.go\n"} {
+		if n, err := l.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("Write(%q) is %d, %v", piece, n, err)
+		}
+	}
+	want := []string{"downloading Go module example.com/a v1.0.00 0", "compiling0 2", "compiling1 2", "3 of 3, linking the program of the cells0 0"}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q; want %q", told, want)
+	}
+	if got, want := rest.String(), "# example.com/b\nb.go:1: wrong\nfmt.go\n"; got != want {
+		t.Errorf("the rest is %q; want %q", got, want)
+	}
+}
