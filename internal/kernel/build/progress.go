@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -54,7 +55,16 @@ func (h *Host) begin(ctx context.Context, name, mode string, paths ...string) (s
 		s.stale[p] = true
 	}
 	s.total = len(s.stale)
-	return s.said, err
+	return s.said, unreachable(err)
+}
+
+// unreachable says of an error what it means if modules could not be downloaded: one line for all.
+func unreachable(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "dial tcp") && !strings.Contains(err.Error(), "no such host") {
+		return err
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New("modules of Go can't be downloaded (GOPROXY may name a mirror); the same command goes on: " + first)
 }
 
 // said hears a line of the go command, and reports whether it tells how far that is.

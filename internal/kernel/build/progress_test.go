@@ -2,8 +2,10 @@ package build
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +29,23 @@ func TestStep(t *testing.T) {
 	}
 	if got, want := rest.String(), "# example.com/b\nb.go:1: wrong\nfmt.go\n"; got != want {
 		t.Errorf("the rest is %q; want %q", got, want)
+	}
+}
+
+// TestUnreachable: without a network one line says so; other errors stay as they are.
+func TestUnreachable(t *testing.T) {
+	for name, c := range map[string]struct{ said, want string }{
+		"refused":   {"a.go: dial tcp 127.0.0.1:9: refused\nb.go: dial tcp", "can't be downloaded (GOPROXY may name a mirror); the same command goes on: a.go"},
+		"no name":   {"a.go: lookup proxy.golang.org: no such host", "can't be downloaded"},
+		"disk full": {"write a: no space left on device\nb", "write a: no space left on device\nb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := unreachable(errors.New(c.said)).Error(); !strings.Contains(got, c.want) || strings.Contains(got, "b.go") {
+				t.Errorf("the error is %q; want %q", got, c.want)
+			}
+		})
+	}
+	if err := unreachable(nil); err != nil {
+		t.Error(err)
 	}
 }
