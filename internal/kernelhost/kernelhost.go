@@ -32,7 +32,21 @@ func (module) Catchers() []string {
 	return []string{nb + "(*Training).run", nb + "Button.press"}
 }
 
-func (module) Show(v any) bool { return nb.ShowValue(v) }
+func (module) Show(v any) bool {
+	if set, ok := v.(datasets.Dataset); ok {
+		v = &set
+	}
+	if set, ok := v.(*datasets.Dataset); ok && set != nil {
+		for _, perClass := range []int{10, 3, 1} { // as many as one looks at, of many classes fewer
+			sheet, err := datasets.ContactSheet(set, perClass)
+			if err == nil && (sheet.Rect.Dx()*sheet.Rect.Dy() < 1<<20 || perClass == 1) {
+				v = sheet
+				break
+			}
+		}
+	}
+	return nb.ShowValue(v)
+}
 
 // Names lists methods and parts of rehearsals, networks, or data sets.
 func (module) Names(kind string) (list []string) {

@@ -83,7 +83,7 @@ var mayImport = map[string]string{
 	"internal/kernel":              "internal/atomicfile internal/filelock internal/kernel/build internal/origin internal/printable internal/stamp",
 	"internal/kernel/build":        "internal/atomicfile internal/filelock internal/kernel/cell internal/origin internal/printable internal/stamp internal/tempdir",
 	"internal/kernel/cell":         "internal/kernel/rt",
-	"internal/kernel/host":         "internal/kernel/rt",
+	"internal/kernel/host":         "internal/kernel/rt internal/printable internal/valuetext",
 	"internal/kernel/pins":         "",
 	"internal/kernel/rt":           "",
 	"internal/kernel/serve":        "internal/kernel/build internal/kernel/cell internal/kernel/rt internal/origin internal/printable internal/tempdir",
@@ -104,6 +104,7 @@ var mayImport = map[string]string{
 	"internal/tempdir":             "internal/filelock",
 	"internal/terminal":            "internal/printable",
 	"internal/texts":               "",
+	"internal/valuetext":           "",
 }
 
 // isTool says whether a package is one of the small tools that packages outside of internal/ may
@@ -152,7 +153,7 @@ func TestImports(t *testing.T) {
 var kernelTools = []string{
 	"internal/atomicfile", "internal/ctxio", "internal/filelock", "internal/origin", "internal/printable",
 	"internal/regular",
-	"internal/stamp", "internal/tempdir",
+	"internal/stamp", "internal/tempdir", "internal/valuetext",
 }
 
 // TestKernelApart: the notebook kernel knows no learner, no data set and no figure, directly or

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/valuetext"
 )
 
 // Table shows rows below a head. Numbers are aligned to the right, floating-point numbers have four
@@ -88,8 +90,11 @@ func format(v any) string {
 	case float32:
 		return number(float64(x))
 	}
-	return fmt.Sprint(v)
+	return valuetext.Of(v, cellLimit)
 }
+
+// cellLimit is how many bytes of text the value of a cell has.
+const cellLimit = 1000
 
 func number(x float64) string {
 	if math.IsNaN(x) {

@@ -1,18 +1,24 @@
 package nb
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html"
 	"image"
 	"image/color"
+	"io"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/internal/valuetext"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
@@ -20,7 +26,8 @@ import (
 
 // Show shows a value by its type: a figure as a picture (whose values exported pages show under the
 // pointer), a run as its numbers and the curves of its tasks, a training as [Training.Watch] does,
-// a batch as [Batch] does, an image, a slice of structs as a table, and anything else as text. It
+// a batch as [Batch] does, an image or several, a plot of gonum, a slice of structs as a table, of
+// which a long one shows its begin and end, and anything else as text of at most some pages. It
 // takes the results of a function, including the error:
 //
 //	nb.Show(viz.Accuracy(runs...))
@@ -30,7 +37,7 @@ func Show(value any, failed ...error) error {
 	}
 	known, err := show(value)
 	if !known {
-		fmt.Println(value)
+		fmt.Println(valuetext.Of(value, textLimit))
 	}
 	return err
 }
@@ -56,6 +63,10 @@ func show(value any) (known bool, err error) {
 		return true, Batch(&v)
 	case image.Image:
 		return true, Image(v, "")
+	case []image.Image:
+		return len(v) > 0, sheet(v[:min(len(v), sheetLimit)], func(int) string { return "" })
+	case drawing:
+		return true, report(drawPlot(v))
 	}
 	if head, rows := tableOf(reflect.ValueOf(value)); head != nil {
 		return true, Table(head, rows...)
@@ -76,8 +87,46 @@ func showRun(r *results.Run) error {
 	return Show(viz.TaskCurves(r))
 }
 
+const (
+	textLimit  = 20_000 // bytes of a value as text
+	rowLimit   = 100    // rows of a slice that are all shown; of a longer one
+	rowHead    = 50     // the first
+	rowTail    = 10     // and the last are
+	sheetLimit = 200    // images
+)
+
+// drawing is a plot of gonum.
+type drawing interface {
+	WriterTo(width, height vg.Length, format string) (io.WriterTo, error)
+}
+
+// drawPlot shows a plot as a picture and as a drawing.
+func drawPlot(d drawing) error {
+	if !inNotebook() {
+		return nil
+	}
+	const width, height = 6 * vg.Inch, 4 * vg.Inch
+	data := map[protocol.MIMEType]any{protocol.MIMETextPlain: "a plot"}
+	for _, format := range []string{"png", "svg"} {
+		w, err := d.WriterTo(width, height, format)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			return err
+		}
+		if format == "svg" {
+			data[protocol.MIMEImageSVG] = b.String()
+		} else {
+			data[protocol.MIMEImagePNG] = b.Bytes()
+		}
+	}
+	return send(&protocol.DisplayData{Data: data}, "")
+}
+
 // tableOf returns the exported fields of a slice of structs, or of pointers to structs, as a table;
-// no head if it is another value.
+// no head if it is another value. Of a long slice it has the first and the last rows.
 func tableOf(list reflect.Value) (head []string, rows [][]any) {
 	if list.Kind() != reflect.Slice {
 		return nil, nil
@@ -95,7 +144,17 @@ func tableOf(list reflect.Value) (head []string, rows [][]any) {
 	for _, f := range fields {
 		head = append(head, f.Name)
 	}
-	for i := range list.Len() {
+	n := list.Len()
+	for i := 0; i < n && head != nil; i++ {
+		if n > rowLimit && i == rowHead {
+			i = n - rowTail
+			row := make([]any, len(fields))
+			for j := range row {
+				row[j] = "…"
+			}
+			row[0] = fmt.Sprintf("… of %d", n)
+			rows = append(rows, row)
+		}
 		v, row := reflect.Indirect(list.Index(i)), make([]any, len(fields))
 		for j := 0; v.IsValid() && j < len(fields); j++ {
 			row[j] = v.Field(fields[j].Index[0]).Interface()
@@ -130,16 +189,26 @@ func Batch(b *data.Batch, names ...string) error {
 		return report(fmt.Errorf("nb: a batch of %d samples of %d values; want square images of 1 or 3 channels", b.N,
 			len(b.X)/max(1, len(b.Class))))
 	}
-	var page strings.Builder
-	for i, class := range b.Class[:b.N] {
-		name := strconv.Itoa(class)
-		if class >= 0 && class < len(names) {
-			name = html.EscapeString(names[class])
+	images := make([]image.Image, b.N)
+	for i := range images {
+		images[i] = pixels(b.X[i*side*side*channels:], side, channels)
+	}
+	return sheet(images, func(i int) string {
+		if class := b.Class[i]; class >= 0 && class < len(names) {
+			return names[class]
 		}
-		code := encoded(pixels(b.X[i*side*side*channels:], side, channels))
+		return strconv.Itoa(b.Class[i])
+	})
+}
+
+// sheet shows images side by side, each above its name.
+func sheet(images []image.Image, name func(i int) string) error {
+	var page strings.Builder
+	for i, m := range images {
+		name, size := html.EscapeString(name(i)), 2*m.Bounds().Dx()
 		fmt.Fprintf(&page,
 			`<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
-			name, 2*side, base64.StdEncoding.EncodeToString(code), name)
+			name, min(size, max(size/2, 128)), base64.StdEncoding.EncodeToString(encoded(m)), name)
 	}
 	return report(showHTML(page.String(), "", ""))
 }

@@ -49,6 +49,7 @@ type Notebook struct {
 	cells   map[int]*Cell
 	told    map[string]bool   // types of which the user knows that they were declared again
 	noted   map[string]string // what types are, by their symbols; see [Notebook.verify]
+	ran     []*ran            // in their order
 	losses
 }
 
@@ -140,7 +141,11 @@ func (nb *Notebook) Names(kinds ...string) (list []rt.Variable) {
 	for _, kind := range kinds {
 		for _, name := range slices.Sorted(maps.Keys(nb.symbols)) {
 			if o := nb.symbols[name].obj; kindOf(o) == kind {
-				list = append(list, rt.Variable{Name: o.Name(), Type: typeName(o)})
+				v := rt.Variable{Name: o.Name(), Kind: kind, Type: typeName(o)}
+				if c, ok := o.(*types.Const); ok {
+					v.Value = c.Val().String()
+				}
+				list = append(list, v)
 			}
 		}
 	}
@@ -174,6 +179,7 @@ func kindOf(o types.Object) string {
 // it.
 func (nb *Notebook) Commit(c *Cell) {
 	defer nb.lock()()
+	nb.noteRun(c)
 	maps.Copy(nb.symbols, c.symbols)
 	maps.Copy(nb.noted, c.noted)
 	for e, body := range c.bodies {

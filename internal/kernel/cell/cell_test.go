@@ -195,9 +195,9 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-func variables(words ...string) (list []rt.Variable) {
+func variables(kind string, words ...string) (list []rt.Variable) {
 	for pair := range slices.Chunk(words, 2) {
-		list = append(list, rt.Variable{Name: pair[0], Type: pair[1]})
+		list = append(list, rt.Variable{Name: pair[0], Kind: kind, Type: pair[1]})
 	}
 	return list
 }
@@ -214,12 +214,13 @@ func TestDeclarations(t *testing.T) {
 			nb.Commit(c)
 		})
 	}
-	want := variables("a", "float64", "b", "string", "c", "float64", "n", "int")
+	want := variables("var", "a", "float64", "b", "string", "c", "float64", "n", "int")
 	if got := nb.Names("var"); !slices.Equal(got, want) {
 		t.Errorf("variables %v, want %v", got, want)
 	}
-	for kind, want := range map[string][]rt.Variable{"func": variables("f", "func()"), "type": variables("T", "T"),
-		"const": variables("k", "untyped int"), "package": variables("r", "math/rand")} {
+	for kind, want := range map[string][]rt.Variable{"func": variables("func", "f", "func()"),
+		"type": variables("type", "T", "T"), "const": {{Name: "k", Kind: "const", Type: "untyped int", Value: "1"}},
+		"package": variables("package", "r", "math/rand")} {
 		t.Run(kind, func(t *testing.T) {
 			if got := nb.Names(kind); !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)

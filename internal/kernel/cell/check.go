@@ -18,14 +18,16 @@ type Cell struct {
 	ID      int
 	Notes   []string // what the user should know
 	Gives   []string // the variables to which its statements give values
+	Stale   Stale    // after it was committed
 	Missing []string // packages that it imports and the notebook does not have; see [Notebook.Add]
 
 	nb      *Notebook
 	source  Source
 	fset    *token.FileSet
 	parts   []part
-	program bool          // it has declarations only, so that variables get their values in Go's order
-	last    *ast.ExprStmt // that ends the cell, whose value is shown
+	program bool            // it has declarations only, so that variables get their values in Go's order
+	used    map[string]bool // what its statements mention of what cells have declared
+	last    []*ast.ExprStmt // that end the cell, whose values are shown
 	syntax  *ast.File
 	pkg     *types.Package
 	scope   *types.Scope          // of the package, in which each cell is checked anew
@@ -138,9 +140,19 @@ func (c *Cell) check() {
 	end := token.Pos(c.fset.Base()) // so that the file reaches over all that was read
 	c.syntax = &ast.File{Name: ast.NewIdent(c.pkg.Name())}
 	all := &ast.FuncDecl{Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{}}
+	var values []*ast.ExprStmt // that are no errors
 	for _, p := range c.parts {
-		if !p.carried {
-			c.last, _ = p.node.(*ast.ExprStmt)
+		e, isValue := p.node.(*ast.ExprStmt)
+		if !p.carried && !isCommand(e) {
+			if !isValue || p.place == 0 {
+				c.last = nil
+			}
+			if isValue {
+				c.last = append(c.last, e)
+			}
+		}
+		if isValue && p.measured != "" {
+			values = append(values, e)
 		}
 		switch n := p.node.(type) {
 		case ast.Stmt: // may go to a label of any other
@@ -150,6 +162,7 @@ func (c *Cell) check() {
 		}
 	}
 	c.syntax.Decls = append(c.syntax.Decls, all, &ast.BadDecl{From: end, To: end})
+	values = append(values, c.last...)
 	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
 		Uses: map[*ast.Ident]types.Object{}}
 	conf := types.Config{Importer: c.nb.importer, Error: func(err error) {
@@ -157,8 +170,9 @@ func (c *Cell) check() {
 		switch {
 		case strings.HasPrefix(e.Msg, "\t"): // the rest of another
 		case strings.Contains(e.Msg, "initialization cycle") && !c.program: // variables get their values by statements
-		case c.last != nil && e.Pos >= c.last.X.Pos() && e.Pos < c.last.X.End() && strings.HasSuffix(e.Msg, "is not used"):
-			// it is shown
+		case strings.HasSuffix(e.Msg, "is not used") && slices.ContainsFunc(values, func(s *ast.ExprStmt) bool {
+			return s.Pos() <= e.Pos && e.Pos < s.End()
+		}): // it is shown
 		default:
 			c.mistake(e.Pos, e.Msg)
 		}
@@ -199,7 +213,8 @@ func (c *Cell) findNames() {
 					n.Type = &ast.ParenExpr{Lparen: id.Pos(), X: id, Rparen: id.End()}
 				}
 			case *ast.Ident:
-				if strings.HasPrefix(n.Name, our) && n.Name != cursor && !p.body && c.marked[n.Name] == "" {
+				if strings.HasPrefix(n.Name, our) && n.Name != cursor && !p.body && c.marked[n.Name] == "" &&
+					predeclared[n.Name] == "" {
 					c.mistake(n.Pos(), n.Name+": names that begin with "+our+" are the kernel's own; choose another one")
 				}
 			}
@@ -319,7 +334,25 @@ func (c *Cell) seeEarlier() {
 }
 
 // predeclared are the names that every cell has, by what stands for them.
-var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context"}
+var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context", command: "Command"}
+
+// command is the function that has the kernel do a command of the cell; see [InOrder].
+const command = our + "command"
+
+// InOrder is the Go that does a command where it stands.
+func InOrder(text string) string { return fmt.Sprintf("%s(%q)", command, text) }
+
+func isCommand(s *ast.ExprStmt) bool {
+	if s == nil {
+		return false
+	}
+	call, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	return ok && id.Name == command
+}
 
 // findOrigin sets the hash of the cell and of what it uses of others, by which results are named.
 func (c *Cell) findOrigin() {

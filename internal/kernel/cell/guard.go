@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
@@ -127,31 +129,83 @@ func (c *Cell) isStdin(s *ast.SelectorExpr) bool {
 	return o != nil && o.Name() == "Stdin" && packagePath(o) == "os"
 }
 
-// show shows the value of the cell's last expression. Nobody asked for the results of functions
-// such as fmt.Println and Write, or for a received value: these are not shown.
-func (c *Cell) show(s *ast.ExprStmt) {
-	tv, by := c.info.Types[s.X], ".Show"
-	_, several := tv.Type.(*types.Tuple)
+// show has a statement show its value, if it is one of the last of the cell, and not if it is
+// measured many times or ends in a semicolon. Of these the error ends the cell, too.
+func (c *Cell) show(s *ast.ExprStmt, p part) {
+	tv, by := c.info.Types[s.X], c.shownBy(s)
+	last := slices.Contains(c.last, s)
+	switch {
+	case !tv.IsValue() || isCommand(s):
+	case p.measured == "timeit" || c.source.measured[0] == "timeit":
+		s.X = call(".Keep", s, s.X)
+	case last && p.hidden && by == ".Show":
+		s.X = call(".Keep", s, s.X)
+	case last && p.hidden && by == ".ShowAll":
+		s.X = call(".Hide", s, s.X)
+	case p.measured == "time" && last && by != "":
+		all := call(".ShowAll", s, call(".Timed", s, s.X))
+		if by == ".Show" {
+			all = call(".Show", s, &ast.IndexExpr{X: all.Args[0], Index: &ast.BasicLit{Kind: token.INT, Value: "0"}})
+		} else {
+			all.Ellipsis = s.End()
+		}
+		s.X = all
+	case p.measured == "time":
+		s.X = call(".Timed", s, s.X)
+	case last && by != "":
+		s.X = call(by, s, c.shownValue(s.X))
+	}
+}
+
+// call is a call of a function of ours in the place of a statement.
+func call(name string, at *ast.ExprStmt, args ...ast.Expr) *ast.CallExpr {
+	return &ast.CallExpr{Fun: ours(name, at), Args: args}
+}
+
+// shownValue is an expression, or the text of a constant that no variable can hold.
+func (c *Cell) shownValue(x ast.Expr) ast.Expr {
+	if v := c.info.Types[x].Value; v != nil && v.Kind() == constant.Int {
+		if _, fits := constant.Int64Val(v); !fits && types.Identical(c.info.TypeOf(x), types.Typ[types.UntypedInt]) {
+			return &ast.BasicLit{ValuePos: x.Pos(), Kind: token.STRING, Value: strconv.Quote(v.ExactString())}
+		}
+	}
+	return x
+}
+
+// shownBy is the function that shows the value of a statement. It is empty for results that nobody
+// asked for, such as those of fmt.Println and Write, and a received value.
+func (c *Cell) shownBy(s *ast.ExprStmt) string {
+	t := c.info.TypeOf(s.X)
 	switch e := ast.Unparen(s.X).(type) {
 	case *ast.CallExpr:
 		name, pkg := c.callee(e)
-		mayFail := several || types.TypeString(tv.Type, nil) == "error"
+		_, several := t.(*types.Tuple)
+		mayFail := several || t != nil && types.TypeString(t, nil) == "error"
 		switch {
-		case pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf", slices.Contains(silent, name):
-			return
-		case mayFail && strings.HasSuffix(pkg, "viz/nb"): // it has said its error
-			return
+		case pkg == "fmt" && !strings.HasPrefix(name, "S") && name != "Errorf", slices.Contains(silent, name),
+			mayFail && strings.HasSuffix(pkg, "viz/nb"): // which has said its error
+			return ""
 		case mayFail:
-			by = ".ShowAll" // of which an error that is nil is not worth a line
+			return ".ShowAll" // of which an error that is nil is not worth a line
 		}
 	case *ast.UnaryExpr:
 		if e.Op == token.ARROW {
-			return
+			return ""
 		}
 	}
-	if tv.IsValue() {
-		s.X = &ast.CallExpr{Fun: ours(by, s), Args: []ast.Expr{s.X}}
+	return ".Show"
+}
+
+// measure has statements measured: once, or many times.
+func measure(how string, list []ast.Stmt) []ast.Stmt {
+	switch {
+	case how == "time":
+		list = append([]ast.Stmt{calls(runtimeName + ".Begin")}, append(list, calls(runtimeName+".Lap"))...)
+	case how == "timeit" && len(list) > 0:
+		begin := text(fmt.Sprintf("%[1]s.Timeit(func(%[2]sn int) { for range %[2]sn {", runtimeName, our))
+		list = append([]ast.Stmt{begin}, append(list, text("}})"))...)
 	}
+	return list
 }
 
 // silent are functions of which nobody wants to see what they return.

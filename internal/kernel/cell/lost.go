@@ -65,6 +65,7 @@ func (c *Cell) readsLost() error {
 			continue
 		}
 		c.uses(p.node, given, func(at *ast.Ident, name string) {
+			c.use(name)
 			if lost := c.nb.leadsToLost(name, maps.Clone(given)); lost != "" {
 				c.mistake(at.Pos(), c.nb.whyLost(name, lost))
 			}

@@ -16,21 +16,29 @@ import (
 // Source is the text of a cell, taken apart.
 type Source struct {
 	File     string    // what messages call the cell, such as In[3]
+	Cell     string    // what the front end calls it, in all its versions; may be empty
 	Magic    string    // a first line such as %%bash, which says what the other lines are; empty in a cell of Go
 	Body     string    // those other lines
 	Commands []Command // the lines that begin with ! or %
 	Go       string    // the cell with blanks in place of the commands, so that nothing else moves
+
+	measured map[int]string // lines whose statement is measured, by %time or %timeit; line 0 stands for the cell
 }
+
+// measures finds a command that measures the statement behind it, or the whole cell.
+var measures = regexp.MustCompile(`^(?://gonb:)?(%%?)(time|timeit)(?:[ \t]+|$)`)
 
 // Command is a line of a cell that is a command of the notebook: !SHELL or %NAME. Lines that end in
 // a backslash go on.
 type Command struct {
-	Line int // from 1
-	Text string
+	Line  int // from 1
+	Text  string
+	After bool // statements that run stand above it
 }
 
 // magics are the first words of cells that are not Go.
-var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true}
+var magics = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true, "%%html": true,
+	"%%markdown": true}
 
 // commentPrefix may stand before a command, which is then a comment for other tools.
 const commentPrefix = "//gonb:"
@@ -43,12 +51,26 @@ func Read(file, code string) Source {
 	if word, _, _ := strings.Cut(first, " "); magics[word] {
 		return Source{File: file, Magic: first, Body: body}
 	}
-	s := Source{File: file, Go: code}
+	s := Source{File: file, Go: code, measured: map[int]string{}}
+	after := false
 	for st := (statement{}); st.next < len(s.Go); {
-		if st = s.statement(st.next); st.command {
+		st = s.statement(st.next)
+		after = after || st.runs()
+		if st.command {
 			text := s.Go[st.begin:st.end]
+			m := measures.FindStringSubmatch(text)
+			if m != nil && (m[1] == "%%" || len(m[0]) < len(text)) {
+				line := s.place(st.begin).Line
+				if m[1] == "%%" {
+					line = 0
+				}
+				s.measured[line] = m[2]
+				st.next = st.begin + len(m[0])
+				s.Go = s.Go[:st.begin] + strings.Repeat(" ", len(m[0])) + s.Go[st.next:]
+				continue
+			}
 			line := strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " "))
-			s.Commands = append(s.Commands, Command{s.place(st.begin).Line, strings.TrimPrefix(line, commentPrefix)})
+			s.Commands = append(s.Commands, Command{s.place(st.begin).Line, strings.TrimPrefix(line, commentPrefix), after})
 			blank := inLine.ReplaceAllStringFunc(text, func(part string) string { return strings.Repeat(" ", len(part)) })
 			s.Go = s.Go[:st.begin] + blank + s.Go[st.end:]
 		}
@@ -68,6 +90,18 @@ type statement struct {
 	command    bool
 	words      []string // its tokens, unless it is a command
 	open       int      // how many of its brackets are open at its end; -1 if it ends with one that closes nothing
+}
+
+// runs says whether it does something itself when its cell runs.
+func (st statement) runs() bool {
+	if len(st.words) == 0 {
+		return false
+	}
+	switch st.words[0] {
+	case "package", "import", "const", "type", "var":
+		return false
+	}
+	return !outside.MatchString(strings.Join(st.words, " "))
 }
 
 var nesting = map[token.Token]int{token.LPAREN: 1, token.LBRACK: 1, token.LBRACE: 1, token.RPAREN: -1, token.RBRACK: -1,
@@ -168,6 +202,10 @@ type part struct {
 	carried bool                  // it comes from an earlier cell
 	body    bool                  // only the body of a method is new; the checker sees it as a function
 	uses    map[types.Object]bool // what it mentions of the notebook: true if that is within the body of a function
+
+	measured string // "time" or "timeit"
+	hidden   bool   // it ends in a semicolon, so that its value is not shown
+	place    int    // among several values in a line, from 0
 }
 
 // free is the object of names that a statement uses and does not declare.
@@ -206,6 +244,13 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 		text := strings.Repeat("\n", place.Line-1) + // the printer knows lines of files only
 			fmt.Sprintf(form, s.File, place.Line, place.Column, s.Go[st.begin:st.next])
 		f, err := parser.ParseFile(fset, s.File, text, 0)
+		if err != nil {
+			several := fmt.Sprintf("%spackage cell; func %s() { %[2]s(/*line %s:%d:%d*/%s) }", strings.Repeat("\n", place.Line-1),
+				our, s.File, place.Line, place.Column, s.Go[st.begin:st.end])
+			if values := parseValues(fset, s.File, several); values != nil {
+				f, err = values, nil
+			}
+		}
 		if list, ok := err.(scanner.ErrorList); ok { // the others may only follow from the first
 			at, end := list[0].Pos, s.end()
 			if at.Line > end.Line || at.Line == end.Line && at.Column >= end.Column {
@@ -217,8 +262,9 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 			id.Obj = free
 		}
 		for _, d := range f.Decls {
-			for _, one := range split(d) {
-				one.text, one.from = textOf(one.node), s
+			for i, one := range split(d) {
+				one.text, one.from, one.measured = textOf(one.node), s, s.measured[place.Line]
+				one.hidden, one.place = strings.Contains(s.Go[st.end:max(st.end, st.next)], ";"), i
 				if f, ok := one.node.(*ast.FuncDecl); ok {
 					one.head = textOf(&ast.FuncDecl{Recv: f.Recv, Name: f.Name, Type: f.Type})
 					one.fixed = one.of != "" && isFixed(f)
@@ -232,6 +278,25 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 		}
 	}
 	return p, wrong.Err()
+}
+
+// parseValues parses values in a line, which are the arguments of a call: a file with each as a
+// statement, or nil if they are no such values.
+func parseValues(fset *token.FileSet, file, text string) *ast.File {
+	f, err := parser.ParseFile(fset, file, text, 0)
+	if err != nil {
+		return nil
+	}
+	body := f.Decls[0].(*ast.FuncDecl).Body
+	call, ok := body.List[0].(*ast.ExprStmt).X.(*ast.CallExpr)
+	if !ok || len(body.List) > 1 || len(call.Args) < 2 || call.Ellipsis.IsValid() {
+		return nil
+	}
+	body.List = nil
+	for _, x := range call.Args {
+		body.List = append(body.List, &ast.ExprStmt{X: x})
+	}
+	return f
 }
 
 // textOf is the text of syntax without comments, formatted.

@@ -51,7 +51,7 @@ func (c *Cell) translate(dropped map[string]string) error {
 		c.noteUses(p)
 	}
 	for _, p := range c.parts {
-		c.within(&c.running, func() { body = append(body, c.put(p, &enters)...) })
+		c.within(&c.running, func() { body = append(body, measure(p.measured, c.put(p, &enters))...) })
 	}
 	var main *ast.FuncDecl
 	for _, p := range c.parts {
@@ -62,6 +62,12 @@ func (c *Cell) translate(dropped map[string]string) error {
 	c.within(&c.running, func() {
 		if main != nil {
 			body = append(body, c.halts("Left"), calls(c.nameOf(c.scope.Lookup("main"))))
+		}
+		switch how := c.source.measured[0]; how {
+		case "time":
+			body = append([]ast.Stmt{text("defer " + runtimeName + ".Clock()()")}, body...)
+		default:
+			body = measure(how, body)
 		}
 		c.running.text = fmt.Sprintf("func %s() {\n%s.Enter(%d, %q, map[string]any{%s})\n%s\n%s\n%s\n}", c.name(""),
 			runtimeName, c.ID, c.origin,
@@ -299,9 +305,7 @@ func (c *Cell) put(p part, enters *[]ast.Stmt) []ast.Stmt {
 	switch n := p.node.(type) {
 	case *ast.ExprStmt:
 		again := registers.MatchString(types.ExprString(n.X))
-		if n == c.last {
-			c.show(n)
-		}
+		c.show(n, p)
 		return c.run(n, again, enters)
 	case ast.Stmt:
 		return c.run(n, false, enters)

@@ -59,6 +59,7 @@ func Main(find func(file, function string) (any, error), m Module) {
 	m.Begin(os.Args[1], rt.Origin)
 	h := host{m, find, new(sync.Map)}
 	rt.Show, rt.Ask, rt.ForgetFlag = h.show, func() { gonbui.RequestInput("", false) }, forgetFlag
+	rt.Order, rt.Spent, rt.Timeit = order, spent, timeit
 	rt.Catchers = append(rt.Catchers, m.Catchers()...)
 	rt.Label = func(id int) {
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(id))))

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
+	"github.com/parallelcl/parallelcl/internal/valuetext"
 )
 
 // running is held for reading while a cell runs.
@@ -28,7 +29,7 @@ func (host) Value(name string, text *string) error {
 		kind = " (" + v.Type().String() + ")"
 	}
 	return foreign("it is being changed", func() error {
-		*text = textOf(v) + kind
+		*text = valuetext.Glance(v, glanceLimit) + kind
 		return nil
 	})
 }

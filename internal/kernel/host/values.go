@@ -5,18 +5,24 @@ import (
 	"reflect"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
+	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/valuetext"
 )
+
+// showLimit is how many bytes of text a value becomes.
+const showLimit = 20_000
 
 // show shows a value as the module does, or as text.
 func (h host) show(v any) {
 	if !h.module.Show(v) {
 		gonbui.SendData(&protocol.DisplayData{
-			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: fmt.Sprint(v)},
+			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: valuetext.Of(v, showLimit)},
 			Metadata: map[string]any{rt.Result: true},
 		})
 	}
@@ -36,38 +42,40 @@ func (host) Set(names []string, set *[]string) error {
 func (host) Describe(list []rt.Variable, table *string) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\ttype\tbytes\tvalue")
+	fmt.Fprintln(w, "name\tkind\ttype\tbytes\tvalue")
 	for _, one := range list {
-		var bytes, text string
+		bytes, text := "", one.Value
 		if v, ok := rt.Value(one.Name); ok {
-			err := foreign("?", func() error {
-				bytes, text = fmt.Sprint(sizeOf(v, 6)), textOf(v)
-				return nil
-			})
-			if err != nil {
-				text = err.Error()
-			}
+			bytes, text = glance(v)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.100s\n", one.Name, one.Type, bytes, strings.ReplaceAll(text, "\n", " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", one.Name, one.Kind, one.Type, bytes,
+			strings.ReplaceAll(printable.Cut(text, glanceLimit), "\n", " "))
 	}
 	w.Flush()
 	*table = b.String()
 	return nil
 }
 
-// textOf shows a value in short. Values that can be large are not read as a whole.
-func textOf(v reflect.Value) string {
-	switch v.Interface().(type) {
-	case fmt.Stringer, error:
-		return fmt.Sprint(v.Interface())
+const (
+	glanceLimit = 60                     // bytes of a value in the table
+	glanceTime  = 500 * time.Millisecond // for a method of a library
+)
+
+// glance is the size of a value and its text in short. Cells may be changing it meanwhile, and a
+// method of a library may wait for something.
+func glance(v reflect.Value) (bytes, text string) {
+	done := make(chan [2]string, 1)
+	go func() {
+		size := "?"
+		foreign(size, func() error { size = fmt.Sprint(sizeOf(v, 6)); return nil }) // else it is being changed
+		done <- [2]string{size, valuetext.Glance(v, glanceLimit)}
+	}()
+	select {
+	case found := <-done:
+		return found[0], found[1]
+	case <-time.After(glanceTime):
+		return "?", "it does not answer"
 	}
-	switch v.Kind() {
-	case reflect.Map, reflect.Chan, reflect.Slice:
-		return fmt.Sprint(v.Len(), " elements")
-	case reflect.Func, reflect.Pointer, reflect.Struct, reflect.Array, reflect.Interface:
-		return ""
-	}
-	return fmt.Sprint(v.Interface())
 }
 
 // sizeOf estimates the memory of a value. It follows pointers for a few steps, since libraries hold

@@ -128,7 +128,11 @@ func (f *follower) walk(v reflect.Value) {
 		for _, key := range v.MapKeys() {
 			k, elem := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 			k.Set(key)
-			elem.Set(v.MapIndex(key))
+			value := v.MapIndex(key)
+			if !value.IsValid() { // the key is NaN, which is not equal to itself
+				continue
+			}
+			elem.Set(value)
 			f.walk(k)
 			f.walk(elem)
 			if f.leads(k.Type()) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -14,13 +15,23 @@ var (
 	Ask        func()            // asks the user for a line that [Give] takes
 	ForgetFlag func(name string) // removes a flag, so that it can be declared again
 	Label      func(id int)      // gives the goroutine labels of its own
+
+	Order  func(n int, text string)            // has the kernel do a command, and [Answer]
+	Spent  func() (user, system time.Duration) // processor time of the process
+	Timeit func(run func(n int))               // measures what runs n times
 )
 
-// ShowAll shows what a call returned. An error at the end, if there is one, ends the cell.
-func ShowAll(list ...any) {
+// Hide takes what a call returned, which is not shown. An error at the end, if there is one, ends
+// the cell.
+func Hide(list ...any) {
 	if err, ok := list[len(list)-1].(error); ok {
 		NoError(err)
 	}
+}
+
+// ShowAll shows what a call returned, but for an error, as in [Hide].
+func ShowAll(list ...any) {
+	Hide(list...)
 	for _, v := range list {
 		if v != nil {
 			Show(v)

@@ -10,7 +10,15 @@ const (
 	Result   = "result"   // marks the value of a cell's last expression, in the metadata of a display
 	// begins what is said of a cell that was stopped, in place of why it failed: what of it goes on
 	StoppedText = "\x00stopped"
+	// by these, a display has a command that the kernel is to do, and its number
+	OrderKey, NumberKey = "order", "number"
 )
+
+// Done says that a command is done, and what has gone wrong.
+type Done struct {
+	Number  int
+	Problem string
+}
 
 // Cell is a cell to run.
 type Cell struct {
@@ -20,8 +28,8 @@ type Cell struct {
 }
 
 // Variable is a variable of the notebook, or another name in it. An import has its path in place of
-// a type.
-type Variable struct{ Name, Type string }
+// a type. Only a constant has its value here.
+type Variable struct{ Name, Kind, Type, Value string }
 
 // Saving asks for variables to be saved in a folder. Meanwhile others may change them, so what is
 // Quick leaves out maps and what is large.

@@ -70,6 +70,7 @@ func (s *server) enqueue(r *request) {
 	before := sh.last
 	r.shell, r.ctx, r.ended = sh, sh.ctx, make(chan struct{})
 	sh.last = r.ended
+	s.waiting[r.metadata.Cell]++
 	go func() {
 		defer close(r.ended)
 		<-before
@@ -79,10 +80,12 @@ func (s *server) enqueue(r *request) {
 
 // execute runs a cell. It returns the content of the reply.
 func (s *server) execute(r *request) fields {
+	s.mu.Lock()
+	s.waiting[r.metadata.Cell]--
 	if r.ctx.Err() != nil {
+		s.mu.Unlock()
 		return fields{"status": "aborted"}
 	}
-	s.mu.Lock()
 	s.running, s.newest = append(s.running, r), r
 	r.number = len(s.past) + 1
 	if r.content.Store {
@@ -112,6 +115,13 @@ func (s *server) execute(r *request) fields {
 		maps.Copy(ended, problem(err))
 	}
 	return ended
+}
+
+// waits says whether a cell waits to be run.
+func (s *server) waits(cell string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cell != "" && s.waiting[cell] > 0
 }
 
 // errExpression is what becomes of the expressions that a front end may send with a cell: each

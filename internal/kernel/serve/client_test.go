@@ -34,6 +34,7 @@ func (m msg) str(name string) string { s, _ := m.Content[name].(string); return 
 // client is a front end.
 type client struct {
 	t                      *testing.T
+	metadata               fields // of what it sends
 	id, base               string
 	shell, control, stdin  zmq4.Socket
 	iopub, hb              zmq4.Socket
@@ -170,7 +171,7 @@ func sign(parts [][]byte) string {
 }
 
 // frames makes a signed message.
-func frames(id, kind, subshell string, content any) [][]byte {
+func frames(id, kind, subshell string, content any, metadata ...fields) [][]byte {
 	head := map[string]any{"msg_id": id, "msg_type": kind, "session": "s", "username": "u", "version": "5.5",
 		"date": "2026-01-01T00:00:00Z"}
 	if subshell != "" {
@@ -178,14 +179,18 @@ func frames(id, kind, subshell string, content any) [][]byte {
 	}
 	h, _ := json.Marshal(head)
 	b, _ := json.Marshal(content)
-	parts := [][]byte{h, []byte("{}"), []byte("{}"), b}
+	m := []byte("{}")
+	for _, one := range metadata {
+		m, _ = json.Marshal(one)
+	}
+	parts := [][]byte{h, []byte("{}"), m, b}
 	return append([][]byte{[]byte("<IDS|MSG>"), []byte(sign(parts))}, parts...)
 }
 
 func (c *client) send(s zmq4.Socket, kind, subshell string, content any) string {
 	c.t.Helper()
 	id := fmt.Sprint(kind, sequence.Add(1))
-	if err := s.SendMulti(zmq4.NewMsgFrom(frames(id, kind, subshell, content)...)); err != nil {
+	if err := s.SendMulti(zmq4.NewMsgFrom(frames(id, kind, subshell, content, c.metadata)...)); err != nil {
 		c.t.Fatal(err)
 	}
 	return id

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -23,41 +22,50 @@ type commands struct {
 	asks string // the command that has the next shell command ask the user
 }
 
-// A command begins with %. The first of its words is its name.
+// A command begins with %. The first of its words is its name. One that runs in its place runs after
+// the Go above it, the others before the cell.
 type command struct {
 	names, args, help string
+	inPlace           bool
 	do                func(c *commands, words []string) error
 }
 
 var special = []command{
-	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags",
+	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags", false,
 		(*commands).setArgs},
-	{"exec", "f [args]", "calls f after the cell", (*commands).exec},
-	{"env", "NAME VALUE", "sets a variable of the environment", (*commands).env},
-	{"cd", "[folder]", "changes the folder", (*commands).cd},
-	{"vars list ls", "", "lists what is declared, variables with their sizes", (*commands).list},
-	{"remove rm", "name", "forgets a name", (*commands).remove},
-	{"reset", "[go.mod]", "forgets everything, or only the modules that cells have fetched", (*commands).reset},
-	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", (*commands).handover},
-	{"version", "", "says which kernel this is", (*commands).version},
-	{"with_inputs with_password", "", "asks for a line that the next shell command reads", (*commands).ask},
-	{"autoget widgets widgets_hb", "", "is needless here", func(*commands, []string) error { return nil }},
-	{"noautoget test goflags track untrack goworkfix capture wasm", "", "does nothing here", (*commands).senseless},
+	{"exec", "f [args]", "calls f after the cell", false, (*commands).exec},
+	{"time %time", "statement", "says how long the statement takes; `%%time` at the top: the cell", false,
+		(*commands).unmeasured},
+	{"timeit %timeit", "statement", "repeats the statement and says how long it takes; `%%timeit` at the top: the cell", false,
+		(*commands).unmeasured},
+	{"who whos vars list ls", "", "lists what is declared: kinds, types, sizes, values in short", true, (*commands).list},
+	{"env", "NAME VALUE", "sets a variable of the environment", true, (*commands).env},
+	{"cd", "[folder]", "changes the folder", true, (*commands).cd},
+	{"remove rm", "name", "forgets a name", false, (*commands).remove},
+	{"reset", "[go.mod]", "forgets everything, or only the modules that cells have fetched", false, (*commands).reset},
+	{"handover", "", "takes the module as it is now, also without a learner that cannot come along", false,
+		(*commands).handover},
+	{"version", "", "says which kernel this is", false, (*commands).version},
+	{"help", "", "shows this list", false, nil}, // see [commands.special]
+	{"with_inputs with_password", "", "asks for a line that the next shell command reads", true, (*commands).ask},
+	{"%bash %sh %script %writefile", "", "at the top: the cell is for a shell or a command, or becomes a file (`-a`: its end)", false,
+		(*commands).misplaced},
+	{"%html %markdown", "", "at the top: the cell is shown as HTML or Markdown", false, (*commands).misplaced},
+	{"autoget widgets widgets_hb", "", "is needless here", false, func(*commands, []string) error { return nil }},
+	{"test", "", "is refused: no tests run in cells", false, (*commands).test},
+	{"noautoget goflags track untrack goworkfix capture wasm", "", "does nothing here", false, (*commands).senseless},
 }
 
-// run does the commands of a cell in their order, and then runs its Go code.
+// run does the commands of a cell in their order, and runs its Go code.
 func (c *commands) run() error {
 	if c.Magic != "" {
-		if err := c.magic(); err != nil {
-			return err
-		}
+		return c.magic()
 	}
-	for _, one := range c.Commands {
-		do := c.special
-		if strings.HasPrefix(one.Text, "!") {
-			do = c.shell
-		}
-		if err := do(one); err != nil {
+	for _, line := range c.Commands {
+		word, _, _ := strings.Cut(strings.TrimPrefix(line.Text, "%"), " ")
+		if one, ok := commandNamed(word); line.After && (strings.HasPrefix(line.Text, "!") || ok && one.inPlace) {
+			c.setLine(line.Line, cell.InOrder(line.Text))
+		} else if err := c.one(line); err != nil {
 			return err
 		}
 	}
@@ -67,41 +75,91 @@ func (c *commands) run() error {
 	return c.notebook.run(c.request, c.Source)
 }
 
+// one does a command.
+func (c *commands) one(line cell.Command) error {
+	if strings.HasPrefix(line.Text, "!") {
+		return c.shell(line)
+	}
+	return c.special(line)
+}
+
+// setLine puts Go in the place of a command.
+func (c *commands) setLine(n int, code string) {
+	lines := strings.Split(c.Go, "\n")
+	lines[n-1] = code
+	c.Go = strings.Join(lines, "\n")
+}
+
 // special does a line that begins with %.
 func (c *commands) special(line cell.Command) error {
 	words := split(line.Text[1:])
-	switch {
-	case len(words) == 0: // GoNB's begin of main without arguments
+	if len(words) == 0 { // GoNB's begin of main without arguments
 		return nil
-	case words[0] == "help":
+	}
+	if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
+		c.setLine(line.Line, "flag.Parse()")
+	}
+	if words[0] == "help" {
 		c.help()
 		return nil
-	case len(words) > 1 && (words[0] == "%" || words[0] == "main"): // where main begins, GoNB parses the arguments
-		lines := strings.Split(c.Go, "\n")
-		lines[line.Line-1] = "flag.Parse()"
-		c.Go = strings.Join(lines, "\n")
 	}
-	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), words[0]) })
-	if i < 0 {
-		return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
+	one, ok := commandNamed(words[0])
+	if !ok {
+		return fmt.Errorf("%%%s: there is no such command; %s%%help lists them", words[0], nearest(words[0]))
 	}
-	if err := special[i].do(c, words); err != nil {
+	if err := one.do(c, words); err != nil {
 		return fmt.Errorf("%%%s: %w", words[0], err)
 	}
 	return nil
+}
+
+// nearest proposes the command that is written much like a word.
+func nearest(word string) string {
+	best, least := "", 2+len(word)/4
+	for _, one := range special {
+		for _, name := range strings.Fields(one.names) {
+			if d := distance(word, name); d < least {
+				best, least = name, d
+			}
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "did you mean %" + best + "? "
+}
+
+// distance is how many letters are to be changed, put in or left out to make one word of another.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before := row[0]
+		row[0] = i + 1
+		for j := range b {
+			now := before
+			if a[i] != b[j] {
+				now = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], now
+		}
+	}
+	return row[len(b)]
 }
 
 // cellHelp begins what %help shows.
 const cellHelp = "### Cells\n" + `
 Cells are Go. Declarations live on: variables (also by ` + "`:=`" + `; where Go has no plugins, those that can be
 copied), functions, types, constants. A function that is declared again is
-the new one for its old callers too. Packages need not be imported. The value of the last expression is shown. ` + "`must(f())`" + ` and
+the new one for its old callers too. Packages need not be imported. The value of the last line is shown, of ` + "`a, b`" + ` both; a
+semicolon hides it. ` + "`must(f())`" + ` and
 ` + "`check(err)`" + ` end the cell on an error; ` + "`ctx`" + ` ends when you stop the cell.
 
 | command | what it does |
 | --- | --- |
 | ` + "`!command`, `!*command`" + ` | runs a shell command, in the folder of the cells' go.mod with a star |
-| ` + "`%%writefile [-a] file`, `%%bash`, `%%sh`, `%%script command`" + ` | at the top of a cell that is not Go |
 `
 
 func (c *commands) help() {
@@ -125,6 +183,18 @@ func (c *commands) say(stream, format string, args ...any) {
 func (c *commands) senseless(words []string) error {
 	c.say("stderr", "%%%s does nothing here: cells are compiled one by one, and what they declare lives on.\n", words[0])
 	return nil
+}
+
+func (c *commands) unmeasured(words []string) error {
+	return fmt.Errorf("what is to be measured is missing: want %%%s STATEMENT, or %%%%%[1]s at the top of a cell",
+		strings.TrimPrefix(words[0], "%"))
+}
+
+func (c *commands) misplaced([]string) error { return errors.New("it stands at the top of a cell") }
+
+func (c *commands) test([]string) error {
+	return errors.New("no tests run in cells: call what checks in a cell, where a panic is shown with its line, or put " +
+		"code and tests into a package of a module and run !go test there")
 }
 
 func (c *commands) setArgs(words []string) error {
@@ -257,6 +327,11 @@ func (c *commands) shell(one cell.Command) (err error) {
 // magic runs a cell that is not Go.
 func (c *commands) magic() error {
 	line := strings.TrimPrefix(strings.TrimPrefix(c.Magic, "%%"), "script")
+	if line == "html" || line == "markdown" {
+		data := map[protocol.MIMEType]any{protocol.MIMEType("text/" + line): c.Body, "text/plain": c.Body}
+		c.display("display_data", &protocol.DisplayData{Data: data})
+		return nil
+	}
 	if file, ok := strings.CutPrefix(line, "writefile"); ok { // or -a and a file
 		line = "tee " + file + " >/dev/null && echo Written: " + file
 	}

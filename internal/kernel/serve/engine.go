@@ -68,6 +68,7 @@ func (e *notebook) close() error {
 
 func (e *notebook) execute(r *request) error {
 	do := &commands{notebook: e, request: r, Source: cell.Read(fmt.Sprintf("In[%d]", r.number), r.content.Code)}
+	do.Cell, r.do = r.metadata.Cell, do.one
 	defer r.unfold()
 	err := do.run()
 	return explained(err, do.File, r.content.Code)
@@ -123,9 +124,41 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, f
 	if err != nil {
 		return nil, nil, "", err
 	}
+	p.Deleted(r.metadata.Deleted)
 	p.Commit(c)
+	e.noteStale(r, c.Stale)
 	e.past.sources = append(e.past.sources, s)
 	return p, c, file, nil
+}
+
+// noteStale says which cells used what a cell has redefined, but for those that wait to run again.
+func (e *notebook) noteStale(r *request, s cell.Stale) {
+	var cells []string
+	for _, one := range s.Cells {
+		if !e.server.waits(one.Cell) {
+			cells = append(cells, one.File)
+		}
+	}
+	them := "them"
+	switch len(cells) {
+	case 0:
+		return
+	case 1:
+		them = "it"
+	}
+	r.stream("stderr", fmt.Sprintf("%s used the old %s: run %s again.\n", listed(cells), listed(s.Names), them))
+}
+
+// listed is a list in a sentence.
+func listed(words []string) string {
+	if n := len(words); n > 5 {
+		words = append(words[:4:4], fmt.Sprint(n-4, " more"))
+	}
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // renewFor starts a host with one more cell. It fails if that cell reads a value that could not be

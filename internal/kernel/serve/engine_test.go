@@ -141,7 +141,7 @@ func TestState(t *testing.T) {
 		"type point struct{ x, y int }\nfunc (p *point) move(dx int) { p.x += dx }\nfunc double(n int) int { return 2 * n }\np := &point{1, 2}", "")
 	s.shows("p.move(5)\nfmt.Printf(\"%+v %T\\n\", *p, *p)\np.x + double(x)", "{x:6 y:2} main.point\n90")
 	s.shows("func twice(n int) int { return double(n) }", "")
-	s.shows("func double(n int) int { return 100 * n }", "")
+	s.shows("func double(n int) int { return 100 * n }", "In[4] used the old double: run it again.")
 	s.shows("twice(2)", "200") // an old caller sees the new body
 	s.shows("x := fmt.Sprint(x, \"!\")\nx", "42!")
 	s.shows(
@@ -190,11 +190,12 @@ func TestTypesAgain(t *testing.T) {
 	const note = "Declared again: %T and reflect say main.Tʹ."
 	s.shows("func (t T) Twice() int { return 2 * t.Get() }\nu := T{4}\nu.Twice()", note+"\n8")
 	s.shows("t.Get()", "2")
-	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "-6") // only a body is new
+	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "In[4], In[5] and In[6] used the old T.Get: run them again.\n-6") // only a body is new
 	s.shows("t.Get()", "-2")
 	s.shows("type T struct{ b int }",
 		"The method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.\n"+
-			"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.")
+			"The new type has another layout, so these keep the old one and its values: t, u. To have the new one, declare them again.\n"+
+			"In[7] and In[8] used the old T: run them again.")
 	s.shows("type (\n\tA struct{ a int }\n\tB struct{ b int }\n)\nb := B{3}", "")
 	s.shows("type (\n\tA struct{ other int }\n\tB struct{ b int } // as it was\n)",
 		strings.Replace(note, "main.T", "main.A", 1))

@@ -46,7 +46,7 @@ func TestOnePackage(t *testing.T) {
 	s.shows(
 		"type p struct{ x, y int }\ntype secret interface{ hidden() int }\ntype named string\nfunc (p p) hidden() int { return p.x }\na := p{1, 2}", "")
 	for _, c := range [][2]string{
-		{"b := p{y: 4, x: 3}\npx := &b.x\n*px = 9\nb", "{9 4}"},
+		{"b := p{y: 4, x: 3}\npx := &b.x\n*px = 9\nb", "p{x:9, y:4}"},
 		{"b == p{9, 4} && b != a", "true"},
 		{"type r p\ntype q = p\ntype k secret\nr(b).y + q{5, 6}.hidden() + k(a).hidden()", "10"},
 		{"func (v r) hidden() int { return 100 * v.y }\nvar list []secret = []secret{a, r(b)}\nlist[1].hidden()", "400"},
@@ -84,8 +84,8 @@ func TestOnePackage(t *testing.T) {
 }
 
 // suffix is what the kernel adds to the name of a type that is declared again, and what it says of
-// that.
-var suffix = regexp.MustCompile(`ʹ\d*|(?m)^Declared again: .*\n`)
+// that and of cells that used the old one.
+var suffix = regexp.MustCompile(`ʹ\d*|(?m)^(Declared again: |In\[.* used the old ).*\n`)
 
 // Values follow types, functions and methods that are declared again.
 func TestDeclaredAgain(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
 const (
@@ -38,6 +40,10 @@ type request struct {
 		Type     string `json:"msg_type"`
 		Subshell string `json:"subshell_id"`
 	}
+	metadata struct {
+		Cell    string   `json:"cellId"`
+		Deleted []string `json:"deletedCells"`
+	}
 	content content
 
 	shell       *shell // of a cell, as all that follows
@@ -45,7 +51,8 @@ type request struct {
 	ended       chan struct{} // closed when it has
 	number      int
 	interrupted time.Time
-	folds       sync.Map // what it prints, by stream
+	folds       sync.Map                 // what it prints, by stream
+	do          func(cell.Command) error // does a command of it, where it stands
 }
 
 // content has what requests of every kind may say.
@@ -93,6 +100,7 @@ func (s *server) read(p *peer, frames [][]byte) (*request, error) {
 	if err := json.Unmarshal(r.parent, &r.header); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
+	_ = json.Unmarshal(parts[2], &r.metadata) // where a front end means something else, there is none
 	if err := json.Unmarshal(parts[3], &r.content); err != nil {
 		return r, fmt.Errorf("%s: %w", r.header.Type, err)
 	}

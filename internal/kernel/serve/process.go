@@ -16,6 +16,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
+	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
 
@@ -170,6 +171,8 @@ func (e *notebook) showAll(p *process, displays io.Reader) {
 		question, asks := d.Data[protocol.MIMEJupyterInput].(protocol.InputRequest)
 		p.drain()
 		switch {
+		case d.Data[rt.OrderKey] != nil:
+			go p.obey(d, r)
 		case value.Address == protocol.GonbuiSyncAddress:
 			go p.give(protocol.GonbuiSyncAckAddress, value.Value)
 		case asks && question.Prompt == "" && p.asked > 0: // a reader of the standard input, for whom a library has asked
@@ -183,6 +186,17 @@ func (e *notebook) showAll(p *process, displays io.Reader) {
 			e.page.show(d, r)
 		}
 	}
+}
+
+// obey does a command where it stands in a cell.
+func (p *process) obey(d *protocol.DisplayData, r *request) {
+	text, _ := d.Data[rt.OrderKey].(string)
+	n, _ := d.Data[rt.NumberKey].(int)
+	done := rt.Done{Number: n}
+	if err := enter(func() error { return r.do(cell.Command{Text: text}) }); err != nil {
+		done.Problem = err.Error()
+	}
+	p.call(context.Background(), "Answer", done, nil) // if the host has ended, nobody waits for it
 }
 
 // give gives package gonbui a value of the front end.

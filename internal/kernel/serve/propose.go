@@ -35,13 +35,13 @@ func (p *process) propose(code string, offset int, line string) (start int, list
 	word := rest[strings.LastIndexByte(rest, ' ')+1:]
 	if line[0] == '%' && !hasArgs {
 		for _, one := range special {
-			for _, n := range strings.Fields(one.names + " help") {
+			for _, n := range strings.Fields(one.names) {
 				if strings.HasPrefix(n, name) && (n[0] != '%' || n == "%" || !strings.Contains(code[:offset], "\n")) {
 					list = append(list, cell.Proposal{Text: "%" + n, Kind: "magic", Signature: one.args})
 				}
 			}
 		}
-		return offset - len(line), slices.Compact(list), true
+		return offset - len(line), list, true
 	}
 	add := func(kind string, texts ...string) {
 		for _, text := range texts {

@@ -68,6 +68,7 @@ type server struct {
 	mu      sync.Mutex
 	shells  map[string]*shell // by name
 	running []*request        // cells, the newest last
+	waiting map[string]int    // how often a cell waits, by what the front end calls it
 	newest  *request          // the cell that was started last; before the first, one that shows nothing
 	past    []string          // the cells with numbers
 	notes   []string          // what is to be said when a cell runs
@@ -77,7 +78,7 @@ type server struct {
 // kernel down, ctx ends, the process is terminated or the Jupyter server that started it has ended.
 // An interrupt signal stops the cells.
 func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
-	s := &server{file: file, shells: map[string]*shell{}, published: publisher{subscribers: map[*peer]bool{}}}
+	s := &server{file: file, shells: map[string]*shell{}, waiting: map[string]int{}, published: publisher{subscribers: map[*peer]bool{}}}
 	s.published.changed = sync.NewCond(&s.published.mu)
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()
