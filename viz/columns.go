@@ -15,7 +15,7 @@ import (
 )
 
 // numbers are what a reader can ask of a drawing. Notebooks and pages have them as JSON that [Pack]
-// has compressed, and viz/report/script/values.js reads them.
+// has compressed, and viz/internal/script/values.js reads them.
 type numbers struct {
 	Data   []dataColumn   `json:"data"`   // the figure's table
 	Series [][]dataColumn `json:"series"` // of each series x and y, and perhaps low and high

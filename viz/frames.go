@@ -80,7 +80,7 @@ func (f *Frames) HTML() string {
 		}
 		return b.String()
 	}
-	var frames struct { // viz/report/script/frames.js reads it
+	var frames struct { // viz/internal/script/frames.js reads it
 		Labels, HTML []string
 		Values       []*numbers
 	}

@@ -29,7 +29,7 @@ func (module) Begin(source string, cell func() (hash string, ok bool)) {
 
 func (module) Catchers() []string {
 	const nb = "github.com/parallelcl/parallelcl/viz/nb."
-	return []string{nb + "(*Training).run", nb + "Button.press"}
+	return []string{nb + "(*Training).run", nb + "(*control).move"}
 }
 
 func (module) Show(v any) bool {

@@ -15,6 +15,7 @@ import (
 const (
 	barEvery  = 100 * time.Millisecond
 	liveEvery = 250 * time.Millisecond
+	restAfter = time.Second // so long after its last change a display is at rest
 )
 
 // Bar is a live progress bar with the rate and the remaining time:
@@ -118,12 +119,14 @@ func roundTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Live shows figures that change while a cell runs. Its methods may be called concurrently.
+// Live shows figures that change while a cell runs. They answer to the pointer when they have not
+// changed for a second. Its methods may be called concurrently.
 type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown time.Time
 	last  []*viz.Figure
+	rest  *time.Timer // shows the last figure when nothing has changed for a while
 }
 
 // NewLive returns live figures. Nothing is visible before the first [Live.Show].
@@ -133,7 +136,8 @@ func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 //
 //	live.Show(viz.Accuracy(runs...))
 //
-// A new figure is shown at most four times a second; [Live.Close] shows the last one.
+// A new figure is shown at most four times a second; the last one is shown a second later, or by
+// [Live.Close].
 func (l *Live) Show(f *viz.Figure, err error) error {
 	if err != nil {
 		return report(err)
@@ -146,23 +150,30 @@ func (l *Live) put(figures ...*viz.Figure) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = figures
+	if l.rest == nil {
+		l.rest = time.AfterFunc(restAfter, func() { l.Close() })
+	}
+	l.rest.Reset(restAfter)
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush()
+	return l.flush(true)
 }
 
 // Close shows the last figure, which remains visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.flush()
+	if l.rest != nil {
+		l.rest.Stop()
+	}
+	return l.flush(false)
 }
 
-func (l *Live) flush() error {
+func (l *Live) flush(still bool) error {
 	if len(l.last) == 0 {
 		return nil
 	}
 	defer func() { l.shown = time.Now() }() // from the end: drawing must not take all the time
-	return report(showFigures(l.id, 0, nil, l.last...))
+	return report(showFigures(l.id, 0, nil, still, l.last...))
 }

@@ -52,7 +52,7 @@ func ShowValue(value any) bool {
 func show(value any) (known bool, err error) {
 	switch v := value.(type) {
 	case *viz.Figure:
-		return true, report(showFigures("", 0, nil, v))
+		return true, report(showFigures("", 0, nil, false, v))
 	case *results.Run:
 		return true, showRun(v)
 	case *Training:

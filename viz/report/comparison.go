@@ -64,6 +64,18 @@ func comparison(c *rows.Column) (b block, compared *versus.Table) {
 	return b, compared
 }
 
+// columnsNote explains the columns of a table of methods.
+const columnsNote = "A is the mean accuracy over the tasks at the end, in percent; F the mean change since " +
+	"each task’s own end " +
+	"(negative: forgotten); A_first = A − F the mean accuracy at the tasks’ own ends. ± is the population " +
+	"standard deviation of the seeds’ means over the situations (label sets and timelines), as in the paper; ± " +
+	"runs is that of the single runs, label sets, timelines and seeds together, which is larger, since situations " +
+	"are not equally hard. p is of the exact sign-flip test over situations after Holm’s correction; an " +
+	"interval is of one difference alone. Rank is the average rank by A over the situations, 1 being the best; × " +
+	"the time of a step relative to the method that the others are compared with, over the runs that both have. " +
+	"Kept are the samples that a method stores at the end, and the sums that it learns from. Rows in brackets are " +
+	"no methods: guessing among the classes, and runs that show what is possible."
+
 // addBounds adds the rows that no test is about, below those of the methods.
 func addBounds(t *table, all []*versus.Bound) {
 	for _, b := range all {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -16,33 +15,30 @@ import (
 	"github.com/parallelcl/parallelcl/internal/stamp"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/internal/script"
 )
 
 //go:embed *.gohtml page.css script
 var templateFiles embed.FS
 
-// scripts are the files of the page's script, each of which may use what stands in those before.
-var scripts = strings.Fields(`basics scheme view save tables frames light values path axes zoom plot key
-	svgfile figure scrolling`)
+// pageScripts are the files of the page's own script, which stand after that of figures.
+var pageScripts = strings.Fields("scheme view tables scrolling")
 
 // loader is the script that pages begin with: it unpacks the script and its style. In a browser of
 // before 2023 it says that it cannot.
-var loader, script = func() (loader, script string) {
-	var source strings.Builder
-	for _, name := range scripts {
+var loader, pageScript = func() (loader, source string) {
+	source = "\"use strict\";\nconst root = document, outside = document.body;\n" + script.Source()
+	for _, name := range pageScripts {
 		text, _ := templateFiles.ReadFile("script/" + name + ".js") // which is there
-		source.Write(text)
+		source += script.Short(string(text))
 	}
 	style, _ := templateFiles.ReadFile("page.css")
-	commentsAndIndentation := regexp.MustCompile(`(?m)^(?: *//.*\n| +|\n)`)
-	script = commentsAndIndentation.ReplaceAllString(source.String(), "") +
-		fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", style)
-	return fmt.Sprintf(loaderText, viz.Pack([]byte(script))), script
+	source += fmt.Sprintf("document.head.append(make(\"style\", { textContent: %q }));\n", script.Answers()+string(style))
+	return fmt.Sprintf(loaderText, viz.Pack([]byte(source))), source
 }()
 
-const loaderText = `const unpack = text => new Response(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream()` +
-	`.pipeThrough(new DecompressionStream("deflate-raw")));
-const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
+const loaderText = script.Unpack +
+	`const put = (at, tag, properties) => document.querySelector(at).append(Object.assign(document.createElement(tag), properties));
 Promise.resolve().then(() => unpack("%s").text()).then(textContent => put("body", "script", { textContent }), ` +
 	`() => put("header", "p", { className: "note", textContent: ` +
 	`"This browser is too old for the page’s tools: figures, sliders and tables stand still." }));`
@@ -57,8 +53,10 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 			sum := sha256.Sum256([]byte(text))
 			return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 		}
-		return hash(loader) + " " + hash(script)
+		return hash(loader) + " " + hash(pageScript)
 	},
+	"colours": func() template.CSS { return template.CSS(script.Colours()) },
+	"figures": func() template.CSS { return template.CSS(script.Style()) },
 }).ParseFS(templateFiles, "*.gohtml"))
 
 // Origin says where a page comes from.

@@ -26,10 +26,10 @@ var (
 var unseen = words("script style")
 
 // misses says whether a reader would miss an element that is left out. Tables of pandas have a
-// style sheet that changes little.
+// style sheet that changes little, and some outputs say themselves what they lack.
 func (r *notebookRenderer) misses(n *dom.Node) bool {
 	return missed[n.Data] || missedInHTML[n.Data] && r.inHTML && !slices.ContainsFunc(n.Attr, func(a dom.Attribute) bool {
-		return a.Key == "scoped"
+		return a.Key == "scoped" || a.Key == "data-optional"
 	})
 }
 

@@ -46,6 +46,9 @@ func (s *runSet) blocks(ctx context.Context) ([]block, error) {
 		b, compared := comparison(c)
 		b.ID = fmt.Sprintf("%s-%d", s.id, i)
 		b.Table.ID = "t" + b.ID
+		if i == 0 {
+			b.Parts = append(b.Parts, block{Title: "What the columns say", Folded: true, Notes: []string{columnsNote}})
+		}
 		b.Parts = append(b.Parts, reach(c, compared.Bounds))
 		out, tables = append(out, b), append(tables, compared)
 		if len(s.files) > 0 {

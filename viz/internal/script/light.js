@@ -11,8 +11,7 @@ for (const tr of all("tr[data-series]")) {
 }
 
 // say shows what an item under the pointer tells.
-const tip = make("div", { id: "tip", role: "status", hidden: true });
-document.body.append(tip);
+const tip = outside.pclTip ??= outside.appendChild(make("div", { id: "pcl-tip", role: "status", hidden: true }));
 const say = (item, svg) => {
   tip.hidden = !item;
   if (!item) return;

@@ -33,4 +33,4 @@ const toggleData = (figure, heads, rows) => {
 };
 
 Promise.all(framed).then(() => all("figure.pcl-figure").forEach(explore));
-addEventListener("keydown", e => { if (e.key === "Escape") { light(null); say(null); } });
+root.addEventListener("keydown", e => { if (e.key === "Escape") { light(null); say(null); } });

@@ -1,5 +1,5 @@
 // A picture stands in a page once: where it is shown again, it is copied from there.
-for (const img of all("img[data-as]")) img.src = document.querySelector(`img[data-picture="${img.dataset.as}"]`).src;
+for (const img of all("img[data-as]")) img.src = root.querySelector(`img[data-picture="${img.dataset.as}"]`).src;
 
 // A slider shows one frame of a figure. The page has the others packed (viz.Frames.HTML).
 const framed = all(".pcl-frames").map(async frames => {

@@ -1,6 +1,7 @@
-"use strict";
-// Short forms that the other files use.
-const all = (query, at = document) => [...at.querySelectorAll(query)];
+// Short forms that the other files use. Whoever runs them says what they are about: root, the page or an
+// output of a notebook; outside, where the words under the pointer stand; view and remember, what a reader
+// has chosen; unpack, the inverse of viz.Pack.
+const all = (query, at = root) => [...at.querySelectorAll(query)];
 const make = (tag, properties, ...children) => {
   const e = Object.assign(document.createElement(tag), properties);
   e.append(...children);
