@@ -20,7 +20,7 @@ func commandAt(code string, offset int) (line string, ok bool) {
 	return line, ok && line != ""
 }
 
-// named finds a command by its name.
+// commandNamed finds a command by one of its names.
 func commandNamed(name string) (one command, ok bool) {
 	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), name) })
 	return special[max(i, 0)], i >= 0
