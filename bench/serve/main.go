@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ import (
 )
 
 var (
-	network    = flag.String("net", "mlp", "mlp (3072-256-128-20) or resnet (ResNet-18 of width 16)")
+	network    = flag.String("net", "mlp", "mlp (3072-256-128-20), resnet (ResNet-18 of width 16) or lda (rows of 1280 values)")
 	methodName = flag.String("method", "emgd", "how the learner learns")
 	rate       = flag.Float64("rate", 20, "requests a second that do not wait for each other")
 	samples    = flag.Int("samples", 1, "samples of a request")
@@ -35,6 +36,8 @@ var (
 	warm       = flag.Int("warm", 60, "steps before the first measurement")
 	low        = flag.Int("nice", 0, "how much lower the priority of training is")
 	clients    = flag.String("clients", "1 8 64", "numbers of clients that wait for their answers")
+	cores      = flag.Int("cores", 0, "how many cores the service has, by taskset; 0 for all")
+	python     = flag.String("python", "", "a Python with onnxruntime, which predicts with the service's network")
 	child      = flag.String("child", "", "be the service, with this file")
 )
 
@@ -59,7 +62,11 @@ type server struct {
 // start starts a service, and says how long it took until it predicts and until it has made a step.
 func start(file string, train bool) (s *server, predicts, steps time.Duration, err error) {
 	s = &server{began: time.Now()}
-	s.process = exec.Command(os.Args[0], append(os.Args[1:], "-child", file)...)
+	command := slices.Concat(os.Args, []string{"-child", file})
+	if *cores > 0 {
+		command = slices.Concat([]string{"taskset", "-c", fmt.Sprintf("0-%d", *cores-1)}, command)
+	}
+	s.process = exec.Command(command[0], command[1:]...)
 	s.process.Stderr = os.Stderr
 	said, err := s.process.StdoutPipe()
 	if err != nil {
@@ -119,7 +126,7 @@ func request() []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := make([][]float32, *samples)
 	for i := range x {
-		x[i] = make([]float32, 3072)
+		x[i] = make([]float32, values())
 		for p := range x[i] {
 			x[i][p] = rng.Float32()
 		}
@@ -210,6 +217,34 @@ func (s *server) measure(name string, send func() []time.Duration) {
 		1e3*(after.CPU-before.CPU)/max(1, float64(len(times))), after.RSS)
 }
 
+//go:embed runtime.py
+var runtimePy string
+
+// compare has ONNX Runtime predict with the network that the service has, in a process of its own.
+func (s *server) compare(file string) error {
+	if *python == "" {
+		return nil
+	}
+	r, err := http.Get(s.url + "/network.onnx")
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = errors.New(string(text))
+	}
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	run := exec.Command(*python, "-c", runtimePy, file, fmt.Sprint(*rate), fmt.Sprint(length.Seconds()/2))
+	run.Stdout, run.Stderr = os.Stdout, os.Stderr
+	return run.Run()
+}
+
 func parent() error {
 	dir, err := os.MkdirTemp("", "serving")
 	if err != nil {
@@ -217,8 +252,8 @@ func parent() error {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "my.pcl")
-	fmt.Printf("%s, %s, %d samples of a request, raw %t, GOMAXPROCS %d\n", *network, *methodName, *samples, *raw,
-		runtime.GOMAXPROCS(0))
+	fmt.Printf("%s, %s, %d samples of a request, raw %t, nice %d, cores %d of %d\n", *network, *methodName, *samples, *raw,
+		*low, *cores, runtime.NumCPU())
 	s, _, _, err := start(file, true)
 	if err != nil {
 		return err
@@ -247,6 +282,9 @@ func parent() error {
 		var n int
 		_, _ = fmt.Sscan(one, &n)
 		s.measure(fmt.Sprintf("idle, %d clients", n), func() []time.Duration { return s.closed(body, n) })
+	}
+	if err := s.compare(filepath.Join(dir, "network.onnx")); err != nil {
+		return err
 	}
 	if err := s.stop(); err != nil {
 		return err

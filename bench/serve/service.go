@@ -23,18 +23,31 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-const values, tasks, classesOfTask = 3072, 3, 6
+const tasks, classesOfTask = 3, 6
+
+// values is how many values a sample has.
+func values() int {
+	if *network == "lda" { // features of a picture, computed elsewhere
+		return 1280
+	}
+	return 3072
+}
 
 // learner is what the service learns with.
 func learner(ctx context.Context, device *backend.Backend) (*pcl.Learner, error) {
-	m, err := pcl.NewMLP(values, []int{256, 128}, 20)
-	if *network == "resnet" {
+	m, err := pcl.NewMLP(values(), []int{256, 128}, 20)
+	name := *methodName
+	switch *network {
+	case "lda":
+		name = "lda"
+		m, err = pcl.NewMLP(values(), nil, 20)
+	case "resnet":
 		m, err = model.NewResNet18(model.Sizes{Height: 32, Width: 32, Channels: 3, StemChannels: 16, Outputs: 20})
 	}
 	if err != nil {
 		return nil, err
 	}
-	rule, err := method.New(*methodName, nil)
+	rule, err := method.New(name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +64,7 @@ func feed(l *pcl.Learner, on *atomic.Bool) error {
 		for c := range classesOfTask {
 			classes = append(classes, t*classesOfTask+c)
 		}
-		stream, err := pcl.NewPushStream(values, 128, classes)
+		stream, err := pcl.NewPushStream(values(), 128, classes)
 		if err != nil {
 			return err
 		}
@@ -71,6 +84,7 @@ func feed(l *pcl.Learner, on *atomic.Bool) error {
 
 func push(stream *data.PushStream, classes []int, on *atomic.Bool) {
 	const batch = 32
+	values := values()
 	rng, pool := rand.New(rand.NewPCG(uint64(classes[0]), 1)), make([]float32, 4*batch*values)
 	for p := range pool {
 		pool[p] = rng.Float32()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log"
+	"runtime"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -12,8 +13,10 @@ import (
 // serving returns the service. use is called when its learner is there.
 func serving(ctx context.Context, file string, use func(*pcl.Learner) error) (*serve.Service, func(), error) {
 	var device *backend.Backend
+	cores := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(2 * cores) // so that requests find a turn while training keeps all cores busy
 	s, err := serve.Start(func(ctx context.Context) (l *pcl.Learner, err error) {
-		if device, err = backend.Open(ctx, backend.Options{Nice: *low}); err != nil {
+		if device, err = backend.Open(ctx, backend.Options{Nice: *low, Clients: min(cores, 8)}); err != nil {
 			return nil, err
 		}
 		return learner(ctx, device)

@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -87,8 +88,10 @@ type maker struct {
 
 // learner chooses the network and how it learns.
 func (m *maker) learner(ctx context.Context, size datasets.Shape) (_ *pcl.Learner, err error) {
-	// Predictions come first: training takes what they leave of the processor.
-	if m.device, err = backend.Open(ctx, backend.Options{Name: m.backend, Nice: 10}); err != nil {
+	// Predictions come first: training takes what they leave, and requests find a turn of Go.
+	cores := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(2 * cores)
+	if m.device, err = backend.Open(ctx, backend.Options{Name: m.backend, Clients: min(cores, 8), Nice: 10}); err != nil {
 		return nil, err
 	}
 	o := pcl.Options{Backend: m.device, Optimizer: optim.Adam{LR: 0.003}}
