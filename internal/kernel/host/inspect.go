@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/valuetext"
 )
 
 // running is held for reading while a cell runs.
@@ -28,8 +27,7 @@ func (host) Value(name string, text *string) error {
 		v = v.Elem()
 		kind = " (" + v.Type().String() + ")"
 	}
-	return foreign("it is being changed", func() error {
-		*text = valuetext.Glance(v, glanceLimit) + kind
-		return nil
-	})
+	_, *text = glance(v, valueLimit)
+	*text += kind
+	return nil
 }

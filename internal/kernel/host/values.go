@@ -46,7 +46,7 @@ func (host) Describe(list []rt.Variable, table *string) error {
 	for _, one := range list {
 		bytes, text := "", one.Value
 		if v, ok := rt.Value(one.Name); ok {
-			bytes, text = glance(v)
+			bytes, text = glance(v, glanceLimit)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", one.Name, one.Kind, one.Type, bytes,
 			strings.ReplaceAll(printable.Cut(text, glanceLimit), "\n", " "))
@@ -57,18 +57,19 @@ func (host) Describe(list []rt.Variable, table *string) error {
 }
 
 const (
-	glanceLimit = 60                     // bytes of a value in the table
+	glanceLimit = 60                     // bytes of a value in the table, and
+	valueLimit  = 400                    // in the inspector
 	glanceTime  = 500 * time.Millisecond // for a method of a library
 )
 
 // glance is the size of a value and its text in short. Cells may be changing it meanwhile, and a
 // method of a library may wait for something.
-func glance(v reflect.Value) (bytes, text string) {
+func glance(v reflect.Value, limit int) (bytes, text string) {
 	done := make(chan [2]string, 1)
 	go func() {
 		size := "?"
 		foreign(size, func() error { size = fmt.Sprint(sizeOf(v, 6)); return nil }) // else it is being changed
-		done <- [2]string{size, valuetext.Glance(v, glanceLimit)}
+		done <- [2]string{size, valuetext.Glance(v, limit)}
 	}()
 	select {
 	case found := <-done:
