@@ -306,7 +306,7 @@ func TestUnread(t *testing.T) {
 	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer conn.Close()
 	must.Do(t, conn.(*net.TCPConn).SetReadBuffer(4096))
-	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", 200_000) + "[0,0,0,0,0,0,0,0]]}"
+	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", 100_000) + "[0,0,0,0,0,0,0,0]]}"
 	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	eventually(t, "no answer is made", func() bool { return !s.room.empty(int64(most)) })
 	eventually(t, "the answer is kept", func() bool { return s.room.empty(int64(most)) })
