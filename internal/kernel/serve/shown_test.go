@@ -133,7 +133,7 @@ func TestStale(t *testing.T) {
 	s.in("f", "func (p P) Twice() int { return 2 * p.X }\np.Twice()", "Declared again: %T and reflect say main.Pʹ.\n8")
 	s.in("f", "func (p P) Twice() int { return 3 * p.X }\np.Twice()", "12")
 	s.in("g", "p.Twice()", "12")
-	s.in("h", "func (p P) Twice() int { return 4 * p.X }", "In[12] and In[13] used the old P.Twice: run them again.")
+	s.in("h", "func (p P) Twice() int { return 4 * p.X }", "In[13] used the old P.Twice: run it again.")
 	// a variable, in its cell
 	s.in("v", "v := 1\nw := 2", "")
 	s.in("w", "v + w", "3")
