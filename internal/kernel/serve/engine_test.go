@@ -606,7 +606,9 @@ func randomSession(t *testing.T, seed uint64, cells int) {
 			s.shows(fmt.Sprintf("v%d += %d\nv%d", i, n, i), fmt.Sprint(v[i]))
 		case 3:
 			factor = n
-			s.shows(fmt.Sprintf("func f(n int) int { return n * %d }", n), "")
+			if got, err := s.run(fmt.Sprintf("func f(n int) int { return n * %d }", n)); err != nil || alike(got) != "" {
+				t.Errorf("another function: %q, %v", got, expect.Text(err))
+			}
 		case 4:
 			list = append(list, n)
 			s.shows(fmt.Sprintf("list = append(list, %d)\nlist", n), fmt.Sprint(list))
