@@ -210,8 +210,11 @@ func Doctor(ctx context.Context, o Options) []Check {
 		"copied, " +
 		"such as functions, and what runs in the background end before the next cell; there is no XLA"
 	if g.Plugins {
-		cells = "plugins, linked by " +
-			cmp.Or(g.Linker, "the C compiler's own linker; with mold or lld they start in about half the time")
+		linker := "the C compiler's own linker"
+		if !g.Shared {
+			linker += "; with mold or lld they start in about half the time"
+		}
+		cells = "plugins, linked by " + cmp.Or(g.Linker, linker)
 	}
 	unfit, mend := system(), "use WSL"
 	if unfit == nil && err == nil && g.Plugins != now {

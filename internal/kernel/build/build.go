@@ -28,6 +28,7 @@ import (
 type Go struct {
 	Command, Version, Root string
 	Plugins                bool     // whether cells can be plugins: the system has them, and the C compiler works
+	Shared                 bool     // whether plugins can find packages in the host; see shared.go
 	Linker                 string   // mold, lld, or what the C compiler uses
 	CGO                    string   // of the environment, so that all packages are compiled alike, and
 	Mode                   string   // the flag with which they are
@@ -62,6 +63,9 @@ func FindTools(ctx context.Context, dir string) (g Go, err error) {
 		return g, nil
 	}
 	g.CGO, g.Mode = "CGO_ENABLED=1", "-buildmode=plugin"
+	if g.Shared = runtime.GOOS == "linux" && runtime.GOARCH == "amd64"; g.Shared {
+		g.Compile = append(g.Compile, "-linkshared")
+	}
 	g.Compile = append(g.Compile, "-installsuffix", "dynlink", "-dynlink")
 	g.Link = append(g.Link, "-installsuffix", "dynlink", "-extld="+cc[0])
 	return g, nil
@@ -90,11 +94,21 @@ func (g *Go) findLinker(ctx context.Context, cc []string) error {
 	return nil
 }
 
+// modes are the flags with which packages for cells are compiled.
+func (g *Go) modes() []string {
+	if g.Shared {
+		return []string{g.Mode, "-gcflags=all=-linkshared"}
+	}
+	return []string{g.Mode}
+}
+
 // exportsOf builds packages for cells and lists them with all that they need. said hears the go
 // command.
-func (g *Go) exportsOf(ctx context.Context, dir string, said func(string) bool, paths ...string) (list []cell.Package, err error) {
-	out, err := run(ctx, dir, g.CGO, said, g.Command, append([]string{"list", verbose(said), "-export", "-deps", g.Mode, "-f",
-		`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}, paths...)...)
+func (g *Go) exportsOf(ctx context.Context, dir string, said func(string) bool, paths ...string) (list []cell.Package,
+	err error) {
+	const form = `{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`
+	args := slices.Concat([]string{"list", verbose(said), "-export", "-deps", "-f", form}, g.modes(), paths)
+	out, err := run(ctx, dir, g.CGO, said, g.Command, args...)
 	for line := range strings.Lines(string(out)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
 			list = append(list, cell.Package{Name: f[0], Path: f[1], Export: f[2]})
@@ -227,8 +241,10 @@ func (c *Cells) fetch(ctx context.Context, paths []string) error {
 }
 
 // Link links cells into a plugin with a function Replay, in which some declare what they do, and
-// Run, which runs others. Where there are no plugins, it is a host that has these cells.
-func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
+// Run, which runs others. Where there are no plugins, it is a host that has these cells. A plugin
+// that is not whole needs packages of the host, and cannot be loaded if the host lacks what it
+// mentions of them.
+func (c *Cells) Link(ctx context.Context, whole bool, replay []int, run ...int) (file string, err error) {
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	cells, err := c.Package(name, replay, run...)
 	if err != nil {
@@ -255,7 +271,10 @@ func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string
 		return "", err
 	}
 	flags := []string{"-buildmode=plugin", "-pluginpath=" + name, "-extldflags=" + symbols}
-	return file, c.program(ctx, file, name, text+"func main() {}\n", flags...)
+	if whole {
+		return file, c.program(ctx, file, name, text+"func main() {}\n", flags...)
+	}
+	return file, c.share(ctx, file, name, text, flags)
 }
 
 const (
@@ -269,7 +288,11 @@ const (
 // own.
 func (g Go) ownSymbols(dir string) (flags string, err error) {
 	file := filepath.Join(dir, "versions")
-	if err := os.WriteFile(file, []byte(versions), 0o600); err != nil {
+	text := versions
+	if g.Shared {
+		text = strings.Replace(text, `"go:link.pkghash.nb/main"; "go:link.pkghashbytes.nb/main"`, "go?link.pkghash*", 1)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}
 	flags = fmt.Sprintf("'-Wl,--version-script=%s'", file)
@@ -282,17 +305,26 @@ func (g Go) ownSymbols(dir string) (flags string, err error) {
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
-func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string, err error) {
-	var packages strings.Builder
-	for _, p := range c.packages {
-		fmt.Fprintf(&packages, "packagefile %s=%s\n", p.Path, p.Export)
+// configure writes it. The first packages are found in the host.
+func (c *Cells) configure(shared int) error {
+	var text strings.Builder
+	for i, p := range c.packages {
+		if i < shared {
+			fmt.Fprintf(&text, "packageshlib %s=%s\n", p.Path, filepath.Join(c.dir, stubName))
+		} else {
+			fmt.Fprintf(&text, "packagefile %s=%s\n", p.Path, p.Export)
+		}
 	}
+	return os.WriteFile(filepath.Join(c.dir, config), []byte(text.String()), 0o600)
+}
+
+func (c *Cells) compile(ctx context.Context, name, base, text string) (archive string, err error) {
 	source := filepath.Join(c.dir, base+".go")
 	defer os.Remove(source)
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, config), []byte(packages.String()), 0o600); err != nil {
+	if err := c.configure(0); err != nil {
 		return "", err
 	}
 	archive = strings.TrimSuffix(source, ".go") + ".a"

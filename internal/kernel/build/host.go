@@ -29,8 +29,10 @@ const (
 
 // loader is the rest of a host that loads plugins. Package plugin is nowhere else: with it a
 // program is linked as a whole.
-const loader = `import "plugin"
-func main() {
+const loader = `func main() {
+	if len(keep) == 0 {
+		return
+	}
 	host.Main(func(file, name string) (any, error) {
 		p, err := plugin.Open(file)
 		if err != nil {
@@ -50,6 +52,8 @@ type Host struct {
 	Source   string      // the fingerprint of the module's source that it was built from
 	Sum      string      // and a hash of that source itself
 	Files    stamp.Files // of the program and the packages
+	// Assembled are functions of the program that code of Go cannot call; see shared.go.
+	Assembled []string
 
 	Note     func(line string) `json:"-"` // is told of what takes time; may be nil
 	Progress Progress          `json:"-"` // and this one how far it is; may be nil
@@ -119,8 +123,15 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 		return there, nil
 	}
 	h.note("%s: the program of the cells is built again...", why)
-	if err := now.make(ctx); err != nil {
-		return nil, err
+	for now.Source != "" {
+		if err := now.make(ctx); err != nil {
+			return nil, err
+		}
+		source := origin.Fingerprint(h.Module)
+		if source == now.Source {
+			break
+		}
+		now.Source, now.Sum = source, origin.SourceSum(h.Module) // it has changed meanwhile
 	}
 	return now, now.write()
 }
@@ -153,16 +164,18 @@ func (h *Host) make(ctx context.Context) error {
 		return err
 	}
 	if h.Go.Plugins { // which find in it all that they import
-		text := "package main\n" + importHost
-		for _, p := range paths {
-			text += fmt.Sprintf("import _ %q\n", p)
+		text := "package main\n" + importHost + "import \"plugin\"\n" + keeping(h.Packages, append(paths, rtPackage)) + loader
+		if h.Go.Shared {
+			text = strings.Replace(text, "[]any{", "[]any{addmoduledata,", 1) + "func addmoduledata()\n"
 		}
 		var said func(string) bool
-		if said, err = h.begin(ctx, "3 of 3, compiling the program of the cells", "-buildmode=default", append(paths, hostPackage)...); err == nil {
-			err = h.build(ctx, dir, partial, text+loader, said)
+		said, err = h.begin(ctx, "3 of 3, compiling the program of the cells", []string{"-buildmode=default"},
+			append(paths, hostPackage)...)
+		if err == nil {
+			err = h.build(ctx, dir, partial, text, said)
 		}
 	} else {
-		partial, err = h.Cells(dir).Link(ctx, nil)
+		partial, err = h.Cells(dir).Link(ctx, true, nil)
 	}
 	if err != nil {
 		return err
@@ -170,7 +183,9 @@ func (h *Host) make(ctx context.Context) error {
 	if err := os.Rename(partial, h.Program); err != nil {
 		return err
 	}
-	h.Files[h.Program], err = stamp.Of(ctx, h.Program)
+	if h.Files[h.Program], err = stamp.Of(ctx, h.Program); err == nil && h.Go.Shared {
+		h.Assembled, err = assembled(h.Program)
+	}
 	return err
 }
 
@@ -178,7 +193,7 @@ func (h *Host) make(ctx context.Context) error {
 // the archives in its cache, whose names are their checksums: a damaged one is removed, and built
 // again.
 func (h *Host) compile(ctx context.Context, paths []string) (err error) {
-	said, err := h.begin(ctx, "2 of 3, compiling packages for cells", h.Go.Mode, append(paths, hostPackage)...)
+	said, err := h.begin(ctx, "2 of 3, compiling packages for cells", h.Go.modes(), append(paths, hostPackage)...)
 	if err != nil {
 		return err
 	}
@@ -228,7 +243,7 @@ func (h *Host) build(ctx context.Context, dir, program, text string, said func(s
 	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
 		return err
 	}
-	flags := "-ldflags=-s -w"
+	flags := "-ldflags=-s -w -checklinkname=0" // main_amd64.s names what only the runtime may
 	if h.Go.Linker != "" {
 		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
 	}
@@ -278,7 +293,7 @@ func Install(ctx context.Context, dir, module string, note func(line string), pr
 	start = filepath.Join(dir, "start")
 	partial := start + ".partial"
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host"), Progress: progress}
-	said, err := h.begin(ctx, "1 of 3, compiling the kernel", "-buildmode=default", kernelProgram)
+	said, err := h.begin(ctx, "1 of 3, compiling the kernel", []string{"-buildmode=default"}, kernelProgram)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -40,16 +41,17 @@ type step struct {
 	done, total int
 }
 
-// begin finds out which packages the go command has to compile in a mode, and returns what hears
+// begin finds out which packages the go command has to compile with the flags of modes, and returns what hears
 // its lines when it does so. It is nil if nobody is to be told.
-func (h *Host) begin(ctx context.Context, name, mode string, paths ...string) (said func(line string) bool, err error) {
+func (h *Host) begin(ctx context.Context, name string, modes []string, paths ...string) (said func(line string) bool,
+	err error) {
 	if h.Progress == nil {
 		return nil, nil
 	}
 	s := &step{name: name, report: h.Progress}
 	s.report(name, 0, 0)
-	out, err := run(ctx, h.Module, h.Go.CGO, s.said, h.Go.Command, append([]string{"list", "-deps", mode, "-f",
-		"{{if .Stale}}{{.ImportPath}}{{end}}"}, paths...)...)
+	out, err := run(ctx, h.Module, h.Go.CGO, s.said, h.Go.Command, slices.Concat([]string{"list", "-deps"}, modes,
+		[]string{"-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, paths)...)
 	s.stale = map[string]bool{}
 	for _, p := range strings.Fields(string(out)) {
 		s.stale[p] = true

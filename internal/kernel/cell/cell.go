@@ -50,6 +50,7 @@ type Notebook struct {
 	told    map[string]bool   // types of which the user knows that they were declared again
 	noted   map[string]string // what types are, by their symbols; see [Notebook.verify]
 	ran     []*ran            // in their order
+	changes int               // how often what cells have declared has changed
 	losses
 }
 
@@ -180,6 +181,7 @@ func kindOf(o types.Object) string {
 func (nb *Notebook) Commit(c *Cell) {
 	defer nb.lock()()
 	nb.noteRun(c)
+	nb.changes++
 	maps.Copy(nb.symbols, c.symbols)
 	maps.Copy(nb.noted, c.noted)
 	for e, body := range c.bodies {
@@ -197,6 +199,7 @@ func (nb *Notebook) Commit(c *Cell) {
 // Forget removes names, so that later cells don't see them.
 func (nb *Notebook) Forget(names ...string) (missing []string) {
 	defer nb.lock()()
+	nb.changes++
 	for _, name := range names {
 		if _, ok := nb.symbols[name]; !ok {
 			missing = append(missing, name)

@@ -40,6 +40,7 @@ type Cell struct {
 	wrong   scanner.ErrorList
 	unknown map[string][]string // names before dots that may mean packages, with what follows the dots
 	failed  map[string]string   // parts of earlier cells that do not fit, and why
+	take    func() bool         // see [Notebook.Take]
 	translation
 }
 

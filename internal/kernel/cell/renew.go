@@ -19,6 +19,35 @@ import (
 // their memory, even under a new type, if that has the same layout.
 func (nb *Notebook) Translate(s Source) (*Cell, error) {
 	defer nb.lock()()
+	return nb.translated(s)
+}
+
+// Ahead translates a cell before its turn. The notebook does not know of it before [Notebook.Take].
+func (nb *Notebook) Ahead(s Source) (*Cell, error) {
+	defer nb.lock()()
+	told, mentions, sets := nb.told, nb.mentions, nb.sets
+	nb.told, nb.mentions, nb.sets = maps.Clone(told), maps.Clone(mentions), maps.Clone(sets)
+	c, err := nb.translated(s)
+	newTold, newMentions, newSets, changes := nb.told, nb.mentions, nb.sets, nb.changes
+	nb.told, nb.mentions, nb.sets = told, mentions, sets
+	c.take = func() bool {
+		if nb.changes != changes || len(nb.lost) > 0 {
+			return false
+		}
+		nb.told, nb.mentions, nb.sets = newTold, newMentions, newSets
+		return true
+	}
+	return c, err
+}
+
+// Take is the turn of a cell that was translated ahead. It returns false if meanwhile something has
+// changed, so that the cell must be translated again.
+func (nb *Notebook) Take(c *Cell) bool {
+	defer nb.lock()()
+	return c.take()
+}
+
+func (nb *Notebook) translated(s Source) (*Cell, error) {
 	carry, dropped := map[string]bool{}, map[string]string{}
 	for {
 		c, err := nb.understand(s, carry, dropped)

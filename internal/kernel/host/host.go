@@ -82,6 +82,12 @@ type host struct {
 
 type nothing = struct{}
 
+// Load loads a plugin. It fails, with nothing loaded, if the plugin needs what this process has not.
+func (h host) Load(file string, _ *nothing) error {
+	_, err := h.find(file, "Run")
+	return err
+}
+
 // Run loads a cell, runs it, and says why it failed.
 func (h host) Run(c rt.Cell, failure *string) error {
 	run, err := h.find(c.File, c.Function)

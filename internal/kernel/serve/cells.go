@@ -17,12 +17,12 @@ import (
 type shell struct {
 	ctx    context.Context // of the cells that wait and the one that runs
 	cancel context.CancelFunc
-	last   chan struct{} // closed when the last cell has ended
+	last   *request // the newest cell
 }
 
 func (s *server) addShell(name string) {
-	sh := &shell{last: make(chan struct{})}
-	close(sh.last)
+	sh := &shell{last: &request{ended: make(chan struct{})}}
+	close(sh.last.ended)
 	sh.ctx, sh.cancel = context.WithCancel(s.ctx)
 	s.shells[name] = sh
 }
@@ -68,12 +68,13 @@ func (s *server) enqueue(r *request) {
 		return
 	}
 	before := sh.last
-	r.shell, r.ctx, r.ended = sh, sh.ctx, make(chan struct{})
-	sh.last = r.ended
+	r.shell, r.ctx, r.runs, r.ended = sh, sh.ctx, make(chan struct{}), make(chan struct{})
+	sh.last = r
 	s.waiting[r.metadata.Cell]++
+	go s.prepare(r, before)
 	go func() {
 		defer close(r.ended)
-		<-before
+		<-before.ended
 		s.handle(r, nil)
 	}()
 }

@@ -67,11 +67,18 @@ func (e *notebook) close() error {
 }
 
 func (e *notebook) execute(r *request) error {
-	do := &commands{notebook: e, request: r, Source: cell.Read(fmt.Sprintf("In[%d]", r.number), r.content.Code)}
-	do.Cell, r.do = r.metadata.Cell, do.one
+	do := &commands{notebook: e, request: r, Source: r.source(r.number)}
+	r.do = do.one
 	defer r.unfold()
 	err := do.run()
 	return explained(err, do.File, r.content.Code)
+}
+
+// source is the text of the cell, taken apart, with a number.
+func (r *request) source(number int) cell.Source {
+	s := cell.Read(fmt.Sprintf("In[%d]", number), r.content.Code)
+	s.Cell = r.metadata.Cell
+	return s
 }
 
 // run builds and runs the Go code of a cell. Without plugins the next cell waits, since its process
@@ -84,7 +91,7 @@ func (e *notebook) run(r *request, s cell.Source) error {
 		return err
 	}
 	defer os.Remove(file)
-	err = e.runBuilt(r.ctx, p, c.ID, file)
+	err = e.runBuilt(r, p, c.ID, file)
 	p.found(c, err)
 	if p.life.Err() != nil {
 		if err := errors.Join(err, e.ready(r, false, "in "+s.File)); err != nil {
@@ -96,12 +103,13 @@ func (e *notebook) run(r *request, s cell.Source) error {
 }
 
 // runBuilt runs a cell that is built, while others are built if they can be.
-func (e *notebook) runBuilt(ctx context.Context, p *process, id int, file string) error {
+func (e *notebook) runBuilt(r *request, p *process, id int, file string) error {
 	if p.Go.Plugins {
 		e.building.Unlock()
 		defer e.building.Lock()
 	}
-	return p.run(ctx, id, file, "Run")
+	r.begins.Do(func() { close(r.runs) })
+	return p.run(r.ctx, id, file, "Run")
 }
 
 // build makes a plugin of a cell, or a process that can run it. Later cells know its declarations.
@@ -109,15 +117,17 @@ func (e *notebook) build(r *request, s cell.Source) (p *process, c *cell.Cell, f
 	if err := e.ready(r, false, "before "+s.File); err != nil {
 		return nil, nil, "", err
 	}
-	p = e.process.Load()
-	if c, err = p.Compile(r.ctx, s); err != nil {
-		return nil, nil, "", err
+	p, r.begun = e.process.Load(), true
+	if c, file = r.prepared(p, s); c == nil {
+		if c, err = p.Compile(r.ctx, s); err != nil {
+			return nil, nil, "", err
+		}
 	}
 	for _, note := range c.Notes {
 		r.stream("stderr", note+"\n")
 	}
 	if p.Go.Plugins {
-		file, err = p.Link(r.ctx, nil, c.ID)
+		file, err = p.load(r.ctx, file, nil, c.ID)
 	} else {
 		p, err = e.renewFor(r, p, c, s.File)
 	}

@@ -203,7 +203,7 @@ func (p *process) declareAgain(ctx context.Context) (err error) {
 	}
 	file := ""
 	if p.Go.Plugins {
-		if file, err = p.Link(ctx, p.IDs); err != nil {
+		if file, err = p.load(ctx, "", p.IDs); err != nil {
 			return err
 		}
 		defer os.Remove(file)

@@ -48,7 +48,10 @@ type request struct {
 
 	shell       *shell // of a cell, as all that follows
 	ctx         context.Context
-	ended       chan struct{} // closed when it has
+	runs, ended chan struct{} // closed when its code begins to run, and when it has ended
+	begins      sync.Once
+	begun       bool // its turn has come
+	ahead       *ahead
 	number      int
 	interrupted time.Time
 	folds       sync.Map                 // what it prints, by stream

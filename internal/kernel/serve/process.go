@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -36,7 +37,7 @@ type process struct {
 func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p *process, err error) {
 	file := cells.Program
 	if !cells.Go.Plugins && len(cells.IDs)+len(run) > 0 {
-		if file, err = cells.Link(ctx, cells.IDs, run...); err != nil {
+		if file, err = cells.Link(ctx, true, cells.IDs, run...); err != nil {
 			return nil, err
 		}
 		defer os.Remove(file)
@@ -111,6 +112,29 @@ func (p *process) call(ctx context.Context, method string, args, reply any) erro
 	}
 	<-p.life.Done()
 	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
+}
+
+// load loads cells that are linked into a plugin of this file, or else links them. Its file is
+// another one if the host lacks something: then the plugin brings all that they need.
+func (p *process) load(ctx context.Context, file string, replay []int, run ...int) (string, error) {
+	var err error
+	for _, whole := range []bool{!p.Go.Shared, true} {
+		if file == "" {
+			file, err = p.Link(ctx, whole, replay, run...)
+		}
+		if err == nil {
+			if err = p.call(context.WithoutCancel(ctx), "Load", file, nil); err == nil {
+				return file, nil
+			}
+			err = errors.Join(err, os.Remove(file))
+		}
+		if whole || ctx.Err() != nil || p.life.Err() != nil {
+			break
+		}
+		log.Print("kernel: a cell is linked with all that it needs: ", err)
+		file, err = "", nil
+	}
+	return "", err
 }
 
 // end ends the host and what it has started.

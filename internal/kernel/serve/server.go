@@ -35,8 +35,9 @@ func main() {
 
 // engine runs the code of cells, as [notebook] does. Its methods are called side by side.
 type engine interface {
-	execute(r *request) error // returns when the cell ends, or has been stopped since its context has ended
-	force()                   // ends the cells that still run after that
+	execute(r *request) error       // returns when the cell ends, or has been stopped since its context has ended
+	prepare(r *request, number int) // makes a cell ready that waits, and is expected to have this number
+	force()                         // ends the cells that still run after that
 	complete(code string, offset int) (start int, list []cell.Proposal, err error)
 	inspect(code string, offset int) []cell.Description
 	comm(r *request) // takes a message of a page for widgets

@@ -33,6 +33,8 @@ func newToy() *toy {
 
 func (t *toy) open(*server) (engine, error) { return t, nil }
 
+func (t *toy) prepare(*request, int) {}
+
 func (t *toy) execute(r *request) error {
 	for line := range strings.Lines(r.content.Code) {
 		command, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
