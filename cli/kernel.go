@@ -54,7 +54,7 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options, more func(context.
 	_, missing := kernel.Read(o)
 	if errors.Is(missing, os.ErrNotExist) {
 		rc.note("Installing what notebooks need, once: packages for cells, compiled by Go; XLA; JupyterLab, unless it is there. That takes\n" +
-			"a few minutes on two free cores, 250 MB from the network and 1.7 GB of disk. Ctrl-C stops it; the same command goes on.")
+			"a few minutes on two free cores, 300 MB from the network and 1.7 GB of disk. Ctrl-C stops it; the same command goes on.")
 		defer func() {
 			if err == nil {
 				rc.note("Installed in %s.", terminal.Duration(time.Since(begin)))
