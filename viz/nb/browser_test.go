@@ -22,7 +22,7 @@ const said = [], look = q => document.querySelector(q), all = q => [...document.
 const press = (at, key) => at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const wait = ms => new Promise(done => setTimeout(done, ms));
 onload = async () => {
-  await wait(500);
+  for (let i = 0; i < 1000 && !look(".tools button,.pcl-controls"); i++) await wait(200); // of time that runs ahead
   try { %STEPS% } catch (e) { said.push(e); }
   document.body.innerHTML = "<pre id=said></pre>";
   look("#said").textContent = said.join("; ");
@@ -40,7 +40,7 @@ func browsed(t *testing.T, theme, output, steps string) string {
 		`<div class="output">` + output + `</div></body>`
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	cmd := exec.CommandContext(t.Context(), *chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", "file://"+page)
+		"--user-data-dir="+t.TempDir(), "--virtual-time-budget=600000", "--dump-dom", "file://"+page)
 	cmd.WaitDelay = 10 * time.Second
 	dom, err := cmd.Output()
 	if err != nil {
