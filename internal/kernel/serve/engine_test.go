@@ -383,12 +383,13 @@ func (s *session) inspected(code string) (plain, markdown string) {
 func TestInspector(t *testing.T) {
 	s := begin(t)
 	s.shows("// Thing is one.\ntype thing struct{ n int }\n\n// list has some.\nlist := []int{1, 2, 3}\nvar any1 any = 7\nhuge := make([]int, 1e6)\n"+
-		"type ring struct{ next *ring }\nround := &ring{}\nround.next = round\nnumber := 1.5", "")
+		"type ring struct{ next *ring }\nround := &ring{}\nround.next = round\nnumber := 1.5\none := thing{7}", "")
 	for code, want := range map[string][]string{
 		"x := strings.To|Upper(\"\")":            {"func strings.ToUpper(s string) string", "ToUpper returns"},
 		"numb|er":                                {"var number float64\n// value: 1.5"},
 		"any|1":                                  {"var any1 any\n// value: 7 (int)"},
-		"lis|t":                                  {"var list []int\n// value: ", "list has some"},
+		"lis|t":                                  {"var list []int\n// value: [1 2 3]", "list has some"},
+		"on|e":                                   {"var one thing\n// value: thing{n:7}"},
 		"hug|e":                                  {"var huge []int\n// value: "},
 		"roun|d":                                 {"var round *ring"},
 		"thi|ng{}":                               {"type thing struct{ n int }", "Thing is one"},
