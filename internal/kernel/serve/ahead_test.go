@@ -41,7 +41,7 @@ func TestQueue(t *testing.T) {
 			[]string{"", "2", "20", "200"}},
 		{"a function and a type declared again", []string{again + "\nfunc f() int { return T{1}.Get() }\nf()",
 			"func (t T) Get() int { return 2 * t.a }", "f()", "type T struct{ b string }\nT{\"b\"}.b", "f()"},
-			[]string{"1", "In[1] used the old T.Get: run it again.", "2", "Declared again: %T and reflect say main.Tʹ.\nThe method T.Get does not fit the new type", "2"}},
+			[]string{"1", "", "2", "Declared again: %T and reflect say main.Tʹ.\nThe method T.Get does not fit the new type", "2"}},
 		{"one that does not compile", []string{"y := 1\ny", "y = nothing", "y"}, []string{"1", "error In[2]:1:5: undefined: nothing",
 			"aborted"}},
 		{"one that panics", []string{"z := 1", "z = 2\npanic(z)", "z := \"new\"\nz", "z"},
