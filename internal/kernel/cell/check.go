@@ -243,7 +243,7 @@ func (c *Cell) seek(mistakes scanner.ErrorList) {
 					continue
 				}
 				has := declaredIn(p.Dir)
-				if !slices.ContainsFunc(used, func(name string) bool { return has[name] == nil }) {
+				if !slices.ContainsFunc(used, func(name string) bool { return has[name] == "" }) {
 					paths = append(paths, p.Path)
 				}
 			}

@@ -104,9 +104,8 @@ func (nb *Notebook) namesInOthers(pkg, begun string) (list []Proposal) {
 		if p.Name != pkg {
 			continue
 		}
-		for name, o := range declaredIn(p.Dir) {
+		for name, kind := range declaredIn(p.Dir) {
 			if token.IsExported(name) && strings.HasPrefix(name, begun) {
-				kind := o.Kind.String() // front ends have other names for some
 				list = append(list, Proposal{name, cmp.Or(jupyterKinds[kind], kind), p.Path})
 			}
 		}

@@ -233,13 +233,17 @@ func docOf(dir string) string {
 	return ""
 }
 
-// declaredIn lists what the package in a folder declares, by name.
-func declaredIn(dir string) map[string]*ast.Object {
-	all := map[string]*ast.Object{}
+// declaredIn lists what the package in a folder declares: kinds by name.
+func declaredIn(dir string) map[string]string {
+	kinds := map[string]string{}
 	for _, name := range sources(dir) {
-		if f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0); f != nil {
-			maps.Copy(all, f.Scope.Objects)
+		f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if f == nil {
+			continue
+		}
+		for name, o := range f.Scope.Objects {
+			kinds[name] = o.Kind.String()
 		}
 	}
-	return all
+	return kinds
 }
