@@ -45,7 +45,8 @@ type moduleFlag struct {
 
 // install installs the kernel, the backend that its cells will use, and at the same time what else
 // a command needs, if more isn't nil. It shows how far all of them are.
-func (m moduleFlag) install(rc *runContext, o kernel.Options, more func(context.Context, kernel.Options) error) (k kernel.Kernel, err error) {
+func (m moduleFlag) install(rc *runContext, o kernel.Options,
+	more func(context.Context, kernel.Options) error) (k kernel.Kernel, err error) {
 	source, err := kernel.FindSource(rc.ctx, m.Module)
 	if err != nil {
 		return k, err
@@ -53,8 +54,10 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options, more func(context.
 	begin := time.Now()
 	_, missing := kernel.Read(o)
 	if errors.Is(missing, os.ErrNotExist) {
-		rc.note("Installing what notebooks need, once: packages for cells, compiled by Go; XLA; JupyterLab, unless it is there. That takes\n" +
-			"a few minutes on two free cores, 300 MB from the network and 1.7 GB of disk. Ctrl-C stops it; the same command goes on.")
+		rc.note("Installing what notebooks need, once: packages for cells, compiled by Go; XLA; JupyterLab, unless it is " +
+			"there. That takes\n" +
+			"a few minutes on two free cores, 300 MB from the network and 1.7 GB of disk. Ctrl-C stops it; the same command " +
+			"goes on.")
 		defer func() {
 			if err == nil {
 				rc.note("Installed in %s.", terminal.Duration(time.Since(begin)))

@@ -27,7 +27,8 @@ import (
 )
 
 var (
-	network    = flag.String("net", "mlp", "mlp (3072-256-128-20), resnet (ResNet-18 of width 16) or lda (rows of 1280 values)")
+	network = flag.String("net", "mlp",
+		"mlp (3072-256-128-20), resnet (ResNet-18 of width 16) or lda (rows of 1280 values)")
 	methodName = flag.String("method", "emgd", "how the learner learns")
 	rate       = flag.Float64("rate", 20, "requests a second that do not wait for each other")
 	samples    = flag.Int("samples", 1, "samples of a request")

@@ -120,7 +120,8 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	defer unlock()
 	sum := sha256.Sum256([]byte(source))
 	note := func(line string) { o.Note("%s", line) }
-	start, err := build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note, o.Progress)
+	start, err := build.Install(ctx, filepath.Join(o.Cache, "kernels", hex.EncodeToString(sum[:6])), source, note,
+		o.Progress)
 	if err != nil {
 		return k, err
 	}
@@ -173,8 +174,8 @@ func (o Options) foreign() error {
 	return nil
 }
 
-// lock makes sure that only one process at a time installs the same. If that process dies, the system
-// releases its lock.
+// lock makes sure that only one process at a time installs the same. If that process dies, the
+// system releases its lock.
 func (o Options) lock(ctx context.Context, file string) (unlock func(), err error) {
 	return filelock.Wait(ctx, file, func() {
 		o.Note("Waiting for another process that installs...")

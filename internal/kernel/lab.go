@@ -119,7 +119,8 @@ func Jupyter(ctx context.Context, o Options, private bool) (lab Lab, err error) 
 	if err != nil {
 		return lab, err
 	}
-	for file, text := range map[string]string{"etc/jupyter/jupyter_server_config.json": serverSettings, labSettingsFile: labSettings} {
+	for file, text := range map[string]string{"etc/jupyter/jupyter_server_config.json": serverSettings,
+		labSettingsFile: labSettings} {
 		if err := atomicfile.WriteBytes(filepath.Join(dir, file), []byte(text)); err != nil {
 			return lab, err
 		}

@@ -34,8 +34,10 @@ func TestJupyterFails(t *testing.T) {
 		"old Python": {1, "", "JupyterLab needs Python 3.11 or later"},
 		"no network": {0, retry + "echo 'ERROR: No matching distribution found for anyio'; exit 1\n",
 			"the package index of Python can't be reached; the same command goes on"},
-		"full disk":    {0, "echo Collecting anyio==4; echo 'ERROR: [Errno 28] No space left on device'; exit 1\n", "No space left on device"},
-		"other wheels": {0, "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES'; echo '  anyio'; exit 1\n", "HASHES\n  anyio"},
+		"full disk": {0, "echo Collecting anyio==4; echo 'ERROR: [Errno 28] No space left on device'; exit 1\n",
+			"No space left on device"},
+		"other wheels": {0, "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES'; echo '  anyio'; exit 1\n",
+			"HASHES\n  anyio"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := machine(t)
@@ -61,14 +63,16 @@ func TestJupyterInstalls(t *testing.T) {
 	var told []string
 	o.Progress = func(step string, done, total int) { told = append(told, fmt.Sprint(step, " ", done, total > 70)) }
 	dir := labDir(o.Cache)
-	fakePython(t, 0, fmt.Sprintf("cd \"%s\"\nmkdir -p \"$PWD.downloads\"\nprintf '#!/bin/sh\\necho 4.6.6\\n' > bin/jupyter-lab\n"+
-		"chmod +x bin/jupyter-lab\necho Collecting anyio==4\necho '  Downloading anyio-4.whl (1 kB)'\n"+
-		"echo Collecting arrow==1\necho Installing collected packages: anyio, arrow\n", dir))
+	fakePython(t, 0,
+		fmt.Sprintf("cd \"%s\"\nmkdir -p \"$PWD.downloads\"\nprintf '#!/bin/sh\\necho 4.6.6\\n' > bin/jupyter-lab\n"+
+			"chmod +x bin/jupyter-lab\necho Collecting anyio==4\necho '  Downloading anyio-4.whl (1 kB)'\n"+
+			"echo Collecting arrow==1\necho Installing collected packages: anyio, arrow\n", dir))
 	lab, err := Jupyter(t.Context(), o, true)
 	if want := (Lab{filepath.Join(dir, "bin", "jupyter-lab"), "4.6.6"}); err != nil || lab != want {
 		t.Errorf("lab is %+v, %v; want %+v", lab, expect.Text(err), want)
 	}
-	want := []string{"making a Python environment 0 false", "downloading 0 true", "downloading 1 true", "unpacking 0 false"}
+	want := []string{"making a Python environment 0 false", "downloading 0 true", "downloading 1 true",
+		"unpacking 0 false"}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q; want %q", told, want)
 	}

@@ -19,8 +19,8 @@ func Do(by int, f func()) {
 	<-done
 }
 
-// lower gives the goroutine a thread to itself, which ends with it, and lowers its priority: without
-// rights nobody can raise it again.
+// lower gives the goroutine a thread to itself, which ends with it, and lowers its priority:
+// without rights nobody can raise it again.
 func lower(by int) {
 	if by > 0 {
 		runtime.LockOSThread()
@@ -28,8 +28,8 @@ func lower(by int) {
 	}
 }
 
-// Workers are goroutines that do one thing after another, each on a thread of low priority. The zero
-// value has none yet.
+// Workers are goroutines that do one thing after another, each on a thread of low priority. The
+// zero value has none yet.
 type Workers struct{ jobs []chan func() }
 
 // Go has worker n do something, which busy counts.

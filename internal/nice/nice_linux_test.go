@@ -16,8 +16,8 @@ func now() int {
 	return 20 - raw
 }
 
-// TestPriorities: only the thread that was asked for has a lower priority, and what is begun from it
-// has that of the program.
+// TestPriorities: only the thread that was asked for has a lower priority, and what is begun from
+// it has that of the program.
 func TestPriorities(t *testing.T) {
 	usual := now()
 	for _, c := range []struct {

@@ -108,7 +108,8 @@ func (k *Task) Count(step string, done, total int) {
 		}
 		k.text = printable.Line(step)
 		if total > 0 {
-			k.text += fmt.Sprintf(", %d of %d%s", done, total, Left(time.Since(k.begin), float64(done-k.before), float64(total-done)))
+			k.text += fmt.Sprintf(", %d of %d%s", done, total,
+				Left(time.Since(k.begin), float64(done-k.before), float64(total-done)))
 		}
 	})
 }

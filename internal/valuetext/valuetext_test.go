@@ -50,17 +50,18 @@ func TestOf(t *testing.T) {
 		v    any
 		want string
 	}{
-		"nil":                     {nil, "<nil>"},
-		"a string":                {"a \"b\"\nc", "a \"b\"\nc"},
-		"a named string":          {fs.ErrExist.Error(), "file already exists"},
-		"a list":                  {[]int{1, 2, 3}, "[1 2 3]"},
-		"strings in a list":       {[]string{"a", "b c"}, `["a" "b c"]`},
-		"a pointer":               {&node{Name: "a"}, `&valuetext.node{Name:"a", Next:<nil>, …}`},
-		"a pointer to a number":   {new(int), "&0"},
-		"a pointer to itself":     {ring, `&valuetext.node{Name:"a", Next:<cycle>, …}`},
-		"a list in itself":        {list, "[<cycle>]"},
-		"a map in itself":         {table, `map["m":<cycle>]`},
-		"the same value twice":    {[]*node{ring.Next, ring}, `[&valuetext.node{Name:"a", Next:<cycle>, …} &valuetext.node{Name:"a", Next:<cycle>, …}]`},
+		"nil":                   {nil, "<nil>"},
+		"a string":              {"a \"b\"\nc", "a \"b\"\nc"},
+		"a named string":        {fs.ErrExist.Error(), "file already exists"},
+		"a list":                {[]int{1, 2, 3}, "[1 2 3]"},
+		"strings in a list":     {[]string{"a", "b c"}, `["a" "b c"]`},
+		"a pointer":             {&node{Name: "a"}, `&valuetext.node{Name:"a", Next:<nil>, …}`},
+		"a pointer to a number": {new(int), "&0"},
+		"a pointer to itself":   {ring, `&valuetext.node{Name:"a", Next:<cycle>, …}`},
+		"a list in itself":      {list, "[<cycle>]"},
+		"a map in itself":       {table, `map["m":<cycle>]`},
+		"the same value twice": {[]*node{ring.Next, ring},
+			`[&valuetext.node{Name:"a", Next:<cycle>, …} &valuetext.node{Name:"a", Next:<cycle>, …}]`},
 		"a nil map":               {map[string]int(nil), "map[]"},
 		"a key that is NaN":       {map[float64]int{math.NaN(): 1, 2: 3}, "map[NaN:1 2:3]"},
 		"keys of several kinds":   {map[any]int{"a": 1, 2: 2}, `map[2:2 "a":1]`},
@@ -81,8 +82,9 @@ func TestOf(t *testing.T) {
 				"  *fmt.wrapError: load: open /nonexistent: no such file or directory\n" +
 				"    *fs.PathError: open /nonexistent: no such file or directory\n" +
 				"      syscall.Errno: no such file or directory"},
-		"a long list":   {make([]int, 1e5), "[" + strings.Repeat("0 ", 20) + "… 0 0 0 0 0] (len 100000)"},
-		"a long string": {strings.Repeat("é", 1e6), strings.Repeat("é", 750) + " … " + strings.Repeat("é", 250) + " (len 2000000)"},
+		"a long list": {make([]int, 1e5), "[" + strings.Repeat("0 ", 20) + "… 0 0 0 0 0] (len 100000)"},
+		"a long string": {strings.Repeat("é", 1e6), strings.Repeat("é", 750) + " … " + strings.Repeat("é", 250) +
+			" (len 2000000)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Of(c.v, 2000); got != c.want {
@@ -92,7 +94,8 @@ func TestOf(t *testing.T) {
 	}
 	for name, v := range map[string]any{
 		"a deep value": deep, "a large map": big, "large lists": [3][]string{strings.Fields(strings.Repeat("word ", 1e5))},
-		"bytes": make([]byte, 1e7), "text": []byte(strings.Repeat("a", 1e7)), "an error": errors.New(strings.Repeat("e", 1e7)),
+		"bytes": make([]byte, 1e7), "text": []byte(strings.Repeat("a", 1e7)),
+		"an error":       errors.New(strings.Repeat("e", 1e7)),
 		"lists of lists": [][][]float64{{make([]float64, 1e4), make([]float64, 1e4)}, {make([]float64, 1e4)}},
 	} {
 		t.Run(name, func(t *testing.T) {

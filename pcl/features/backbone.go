@@ -41,7 +41,8 @@ var errClosed = errors.New("features: the backbone is closed")
 // it from time to time, and by Close, until it has those of 65,536 pictures. After that only
 // pictures that were there lately are not computed again.
 func Open(ctx context.Context, s Spec, o Options, height, width, channels int) (b *Backbone, err error) {
-	b = &Backbone{size: Pictures{Height: height, Width: width, Channels: channels}, known: map[key][]uint8{}, most: mostKnown}
+	b = &Backbone{size: Pictures{Height: height, Width: width, Channels: channels}, known: map[key][]uint8{},
+		most: mostKnown}
 	if err := b.size.check(); err != nil {
 		return nil, err
 	}

@@ -48,8 +48,9 @@ func TestBackbone(t *testing.T) {
 	}
 }
 
-// TestBackboneIsBounded: a backbone that has seen many pictures knows the last ones, and adds no more
-// to the cache, but what it makes of any is the same, also of more in one call than it can know.
+// TestBackboneIsBounded: a backbone that has seen many pictures knows the last ones, and adds no
+// more to the cache, but what it makes of any is the same, also of more in one call than it can
+// know.
 func TestBackboneIsBounded(t *testing.T) {
 	s := drawnSpec(t)
 	o := Options{Dir: t.TempDir(), Open: openGo}

@@ -51,8 +51,8 @@ func browsed(t *testing.T, theme, output, steps string) string {
 	return said
 }
 
-// Where a notebook is trusted its figures answer, each once, in the colours of the theme. Where it is
-// not, front ends take out style sheets, drawings and scripts, and the picture is seen.
+// Where a notebook is trusted its figures answer, each once, in the colours of the theme. Where it
+// is not, front ends take out style sheets, drawings and scripts, and the picture is seen.
 func TestFiguresAnswerInBrowser(t *testing.T) {
 	shown, _ := notebook(t, "figures")
 	const steps = `
@@ -100,8 +100,8 @@ func withoutElements(page string, names ...string) string {
 	return page
 }
 
-// A control is words until the kernel answers. A hand moves it, by keys too, and the kernel hears turns
-// and places; when the kernel has gone, the words are back.
+// A control is words until the kernel answers. A hand moves it, by keys too, and the kernel hears
+// turns and places; when the kernel has gone, the words are back.
 func TestControlsInBrowser(t *testing.T) {
 	shown, _ := notebook(t, "controls")
 	const steps = `
@@ -121,7 +121,8 @@ func TestControlsInBrowser(t *testing.T) {
 		globalThis.gonb_comm = undefined;
 		input.oninput?.(); input.onchange?.(); input.onclick?.();
 		said.push(kernel.heard.length, look("em") !== null);`
-	wants := []string{"true; 2; a; 0+0; true; 2; true", "true; 1; τ &lt;1&gt;; 0.4; 3; true; 1; true", "true; 1; rule ; 1; true; 1; true"}
+	wants := []string{"true; 2; a; 0+0; true; 2; true", "true; 1; τ &lt;1&gt;; 0.4; 3; true; 1; true",
+		"true; 1; rule ; 1; true; 1; true"}
 	i := 0
 	for _, d := range shown {
 		if pageOf(d) == "" {

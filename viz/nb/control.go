@@ -25,7 +25,8 @@ type Button struct {
 
 // Buttons shows a row of buttons. Each runs one call at a time, in a goroutine of its own. Only a
 // hand presses them: without a browser, as when a notebook is executed headless, nothing happens.
-// They work in JupyterLab. VS Code and exported pages do not reach the kernel, and show their labels.
+// They work in JupyterLab. VS Code and exported pages do not reach the kernel, and show their
+// labels.
 func Buttons(buttons ...Button) error {
 	var row []*control
 	for _, b := range buttons {
@@ -40,8 +41,8 @@ func Buttons(buttons ...Button) error {
 //	live := nb.NewLive()
 //	nb.Range("temperature", 0.1, 3, 0.1, func(t float64) { live.Show(figure(t)) })
 //
-// One call runs at a time. Of the numbers that come meanwhile, the next call gets the last one. Where
-// the slider works is said at [Buttons].
+// One call runs at a time. Of the numbers that come meanwhile, the next call gets the last one.
+// Where the slider works is said at [Buttons].
 func Range(label string, min, max, step float64, moved func(float64), start ...float64) error {
 	steps := math.Floor((max-min)/step + 1e-9)
 	begin := math.Round((append(start, min)[0] - min) / step)
@@ -62,8 +63,8 @@ func atStep(min, step float64, place int) float64 {
 	return x
 }
 
-// Choose shows a list of choices, of which the first is chosen, and calls chosen with the one that a
-// reader chooses. Otherwise it is like [Range].
+// Choose shows a list of choices, of which the first is chosen, and calls chosen with the one that
+// a reader chooses. Otherwise it is like [Range].
 func Choose(label string, choices []string, chosen func(string)) error {
 	if len(choices) == 0 || len(choices) > places {
 		return report(fmt.Errorf("nb: choice %q of %d texts; want 1 to %d", label, len(choices), places))

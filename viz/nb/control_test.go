@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A button is pressed by every turn of a page, and by nothing that says only that there is a page or
-// none.
+// A button is pressed by every turn of a page, and by nothing that says only that there is a page
+// or none.
 func TestButton(t *testing.T) {
 	pressed := make(chan int, 10)
 	b := control{Kind: "button", every: true, moves: make(chan int, 10), call: func(p int) { pressed <- p }}

@@ -123,8 +123,8 @@ func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) 
 	return run(ctx, dir, "GOFLAGS=", nil, name, args...)
 }
 
-// Watch is Run for a program that says how far it is. Lines for which said returns true are heard by
-// it alone; the others make up an error.
+// Watch is Run for a program that says how far it is. Lines for which said returns true are heard
+// by it alone; the others make up an error.
 func Watch(ctx context.Context, dir string, said func(line string) bool, name string, args ...string) error {
 	cmd := command(ctx, dir, "GOFLAGS=", name, args...)
 	var rest bytes.Buffer
@@ -134,7 +134,8 @@ func Watch(ctx context.Context, dir string, said func(line string) bool, name st
 }
 
 // run is Run with a variable of the environment. said, which may be nil, hears the standard error.
-func run(ctx context.Context, dir, variable string, said func(string) bool, name string, args ...string) ([]byte, error) {
+func run(ctx context.Context, dir, variable string, said func(string) bool, name string,
+	args ...string) ([]byte, error) {
 	cmd := command(ctx, dir, variable, name, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -344,7 +345,8 @@ func (c *Cells) program(ctx context.Context, file, name, text string, flags ...s
 // tool runs the compiler or the linker. Its temporary files are in the cells' folder, and go with
 // it if the tool is killed.
 func (c *Cells) tool(ctx context.Context, tool []string, args ...string) error {
-	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, nil, tool[0], slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
+	_, err := run(ctx, c.dir, "TMPDIR="+c.dir, nil, tool[0],
+		slices.Concat(tool[1:], []string{"-importcfg", config}, args)...)
 	return c.cause(ctx, err)
 }
 

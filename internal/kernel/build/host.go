@@ -282,7 +282,8 @@ const kernelProgram = "./internal/kernel/serve"
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter
 // starts. This downloads what the module requires and compiles all packages, so that for the user's
 // first cell only the cell itself has to be compiled. A host that is there is verified.
-func Install(ctx context.Context, dir, module string, note func(line string), progress Progress) (start string, err error) {
+func Install(ctx context.Context, dir, module string, note func(line string), progress Progress) (start string,
+	err error) {
 	g, err := FindTools(ctx, module)
 	if err != nil {
 		return "", err

@@ -41,8 +41,8 @@ type step struct {
 	done, total int
 }
 
-// begin finds out which packages the go command has to compile with the flags of modes, and returns what hears
-// its lines when it does so. It is nil if nobody is to be told.
+// begin finds out which packages the go command has to compile with the flags of modes, and returns
+// what hears its lines when it does so. It is nil if nobody is to be told.
 func (h *Host) begin(ctx context.Context, name string, modes []string, paths ...string) (said func(line string) bool,
 	err error) {
 	if h.Progress == nil {

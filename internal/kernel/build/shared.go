@@ -69,7 +69,8 @@ func mention(o types.Object, name string) string {
 
 // share links a program and the cells' archive to a plugin that finds in the host what it has.
 func (c *Cells) share(ctx context.Context, file, name, text string, flags []string) error {
-	// the hash is that of the stub, which has none; the packages are what the linker looks for itself
+	// the hash is that of the stub, which has none; the packages are what the linker looks for
+	// itself
 	text = "package main\nimport (\n_ \"runtime\"\n_ \"runtime/cgo\"\n_ \"unsafe\"\n)\n" + text +
 		"//go:linkname hash go:link.abihash." + stubName + "\nvar hash string\nfunc main() { _ = *&hash }\n"
 	archive, err := c.compile(ctx, name, path.Base(name), text)

@@ -18,7 +18,8 @@ import (
 const (
 	stubName    = "stub"
 	stubLibrary = "libstub.a" // which the C linker is asked to take along, and is empty
-	// internalABI ends the names of functions of Go in a shared library. The host has none of its own.
+	// internalABI ends the names of functions of Go in a shared library. The host has none of its
+	// own.
 	internalABI = ".abiinternal"
 	otherABI    = ".abi0" // ends the name of a function with the calls of assembly, if it has both
 )

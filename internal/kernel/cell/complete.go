@@ -114,8 +114,8 @@ func (nb *Notebook) namesInOthers(pkg, begun string) (list []Proposal) {
 	return list
 }
 
-// objectsAt lists what may stand at an offset and begins with a text: fields, then the others, sorted
-// by name.
+// objectsAt lists what may stand at an offset and begins with a text: fields, then the others,
+// sorted by name.
 func (nb *Notebook) objectsAt(src Source, start int, begun string) (c *Cell, list []types.Object) {
 	src.Go = src.Go[:start] + cursor // which is no name within a string or a comment
 	c, _ = nb.understand(src, nil, nil)

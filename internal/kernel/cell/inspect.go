@@ -121,7 +121,8 @@ func (c *Cell) objectAt(place token.Position) (o types.Object) {
 	return o
 }
 
-// describeCall describes the function of the call, or the type of the literal, in which a text ends.
+// describeCall describes the function of the call, or the type of the literal, in which a text
+// ends.
 func (nb *Notebook) describeCall(text string, begun []word) (d Description) {
 	if n := len(begun); n == 0 || !begun[n-1].isOperand() { // else the end of an argument stands there
 		text += cursor

@@ -32,7 +32,8 @@ func rooted(t *testing.T, cells ...string) *Notebook {
 	return nb
 }
 
-// The bar stands for the cursor. What is found has all of the texts, which slashes divide; nothing is found for none.
+// The bar stands for the cursor. What is found has all of the texts, which slashes divide; nothing
+// is found for none.
 func TestInspect(t *testing.T) {
 	nb := rooted(t,
 		"// Shape has an area.\ntype Shape interface{ Area() float64 }\n\n// Square is a shape.\n// It has equal sides.\ntype Square struct {\n\t// Side is its length.\n\tSide float64\n\tname string // of it\n}\n\n"+
@@ -61,7 +62,8 @@ func TestInspect(t *testing.T) {
 		{"lo|w", "low is the least/=low"},
 		{"hig|h", "var high int/the most"},
 		{"lim|it", "const limit untyped int = 7/limit is the most"},
-		{"var s Squ|are", "type Square struct {\n\t// Side is its length.\n\tSide float64/name string/It has equal sides/func (Square) Area() float64/func (*Square) Grown"},
+		{"var s Squ|are",
+			"type Square struct {\n\t// Side is its length.\n\tSide float64/name string/It has equal sides/func (Square) Area() float64/func (*Square) Grown"},
 		{"var s Sha|pe", "type Shape interface{ Area() float64 }/has an area"},
 		{"Square{|", "type Square struct/is a shape"},
 		{"[]Square{{Si|de: 1}}", "field Side float64"},
@@ -122,8 +124,10 @@ func TestInspect(t *testing.T) {
 
 // What is declared again is described as it is now.
 func TestInspectDeclaredAgain(t *testing.T) {
-	nb := rooted(t, "// T is old.\ntype T struct{ A int }\n// F is old.\nfunc F() {}\n// v is old.\nv := 1", "// T is new.\ntype T struct{ B int }\n// F is new.\nfunc F() {}\n// v is new.\nv := 2")
-	for code, want := range map[string]string{"T{}": "T is new", "F()": "F is new", "v": "v is new", "T{B: 1}": "type T struct{ B int }"} {
+	nb := rooted(t, "// T is old.\ntype T struct{ A int }\n// F is old.\nfunc F() {}\n// v is old.\nv := 1",
+		"// T is new.\ntype T struct{ B int }\n// F is new.\nfunc F() {}\n// v is new.\nv := 2")
+	for code, want := range map[string]string{"T{}": "T is new", "F()": "F is new", "v": "v is new",
+		"T{B: 1}": "type T struct{ B int }"} {
 		t.Run(code, func(t *testing.T) {
 			list := nb.Inspect(code, 1)
 			if len(list) == 0 || !strings.Contains(list[0].Declaration+list[0].Doc, want) {
@@ -139,13 +143,19 @@ func TestProposals(t *testing.T) {
 		return []Package{{Path: "example.org/z/plot", Name: "plot"}, {Path: "fmt", Name: "fmt"}}
 	}
 	for _, c := range [][2]string{
-		{"fo", "for"}, {"x := 1\nswi", "switch"}, {"if true {\n\tretu", "return"}, {"switch 1 {\nca", "case"}, {"if true {\n} el", "else"},
-		{"for i := ra", "range"}, {"x := fu", "func"}, {"fmt.Println(fu", "func"}, {"type T str", "struct"}, {"var m ma", "map"}, {"func f(a in", "interface"},
-		{"[]fu", "func"}, {"x := []str", "struct"}, {"imp", "import"}, {"go fu", "func"}, {"s := \"open\nfo", "for"}, {"s := 'o\nfo", "for"},
-		{"import \"f", "fmt"}, {"import \"math/", "math/rand"}, {"import (\n\t\"os\"\n\tr \"math/rand", "math/rand/v2"}, {"import \"plo", "example.org/z/plot"},
-		{"Square{Si", "Side"}, {"[]Square{{na", "name"}, {"&Square{Side: 1, na", "name"}, {"Square{\n\tSide: 1,\n\tna", "name"},
+		{"fo", "for"}, {"x := 1\nswi", "switch"}, {"if true {\n\tretu", "return"}, {"switch 1 {\nca", "case"},
+		{"if true {\n} el", "else"},
+		{"for i := ra", "range"}, {"x := fu", "func"}, {"fmt.Println(fu", "func"}, {"type T str", "struct"},
+		{"var m ma", "map"}, {"func f(a in", "interface"},
+		{"[]fu", "func"}, {"x := []str", "struct"}, {"imp", "import"}, {"go fu", "func"}, {"s := \"open\nfo", "for"},
+		{"s := 'o\nfo", "for"},
+		{"import \"f", "fmt"}, {"import \"math/", "math/rand"}, {"import (\n\t\"os\"\n\tr \"math/rand", "math/rand/v2"},
+		{"import \"plo", "example.org/z/plot"},
+		{"Square{Si", "Side"}, {"[]Square{{na", "name"}, {"&Square{Side: 1, na", "name"},
+		{"Square{\n\tSide: 1,\n\tna", "name"},
 		{"map[string]Square{\"a\": {Si", "Side"}, {"f := func() { sq.", "Side"},
-		{"fmt.fo", "-for"}, {"\"fo", "-for"}, {"// fo", "-for"}, {"x fo", "-for"}, {"import \"os\"\nx := \"f", "-fmt"}, {"Square{Side: 1, ", "-Side"}, {"sq.Side + fo", "-for"},
+		{"fmt.fo", "-for"}, {"\"fo", "-for"}, {"// fo", "-for"}, {"x fo", "-for"}, {"import \"os\"\nx := \"f", "-fmt"},
+		{"Square{Side: 1, ", "-Side"}, {"sq.Side + fo", "-for"},
 	} {
 		t.Run(c[0], func(t *testing.T) {
 			_, list := nb.Complete(c[0], len(c[0]))
@@ -214,7 +224,8 @@ func damage(r *rand.Rand, text string) string {
 	}
 	a := r.IntN(len(text))
 	b := min(len(text), a+1+r.IntN(12))
-	odd := []string{"(", ")", "{", "}", "[", "]", "\"", "`", "'", ".", ",", ";", ":=", "type T = ", "type A B\ntype B A\n", "/*", "//", "\n%", "!", "é",
+	odd := []string{"(", ")", "{", "}", "[", "]", "\"", "`", "'", ".", ",", ";", ":=", "type T = ", "type A B\ntype B A\n",
+		"/*", "//", "\n%", "!", "é",
 		"func (", "case ", "import \"", "...", "\x00", "[T any]", "ʇʇ", "package main\n"}
 	switch r.IntN(3) {
 	case 0:

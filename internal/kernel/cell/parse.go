@@ -245,7 +245,8 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 			fmt.Sprintf(form, s.File, place.Line, place.Column, s.Go[st.begin:st.next])
 		f, err := parser.ParseFile(fset, s.File, text, 0)
 		if err != nil {
-			several := fmt.Sprintf("%spackage cell; func %s() { %[2]s(/*line %s:%d:%d*/%s) }", strings.Repeat("\n", place.Line-1),
+			several := fmt.Sprintf("%spackage cell; func %s() { %[2]s(/*line %s:%d:%d*/%s) }",
+				strings.Repeat("\n", place.Line-1),
 				our, s.File, place.Line, place.Column, s.Go[st.begin:st.end])
 			if values := parseValues(fset, s.File, several); values != nil {
 				f, err = values, nil

@@ -9,8 +9,8 @@ import (
 )
 
 // A cell is stale when something that it used was redefined after it ran: a constant, a type, a
-// function or method that it called, directly or not; a variable, if the cell that gave it its value
-// has other text now; or a variable of a stale cell.
+// function or method that it called, directly or not; a variable, if the cell that gave it its
+// value has other text now; or a variable of a stale cell.
 
 // ran is a cell that has run, in its newest version.
 type ran struct {

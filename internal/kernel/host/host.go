@@ -82,7 +82,8 @@ type host struct {
 
 type nothing = struct{}
 
-// Load loads a plugin. It fails, with nothing loaded, if the plugin needs what this process has not.
+// Load loads a plugin. It fails, with nothing loaded, if the plugin needs what this process has
+// not.
 func (h host) Load(file string, _ *nothing) error {
 	_, err := h.find(file, "Run")
 	return err

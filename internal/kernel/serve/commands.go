@@ -22,8 +22,8 @@ type commands struct {
 	asks string // the command that has the next shell command ask the user
 }
 
-// A command begins with %. The first of its words is its name. One that runs in its place runs after
-// the Go above it, the others before the cell.
+// A command begins with %. The first of its words is its name. One that runs in its place runs
+// after the Go above it, the others before the cell.
 type command struct {
 	names, args, help string
 	inPlace           bool
@@ -36,7 +36,8 @@ var special = []command{
 	{"exec", "f [args]", "calls f after the cell", false, (*commands).exec},
 	{"time %time", "statement", "says how long the statement takes; `%%time` at the top: the cell", false,
 		(*commands).unmeasured},
-	{"timeit %timeit", "statement", "repeats the statement and says how long it takes; `%%timeit` at the top: the cell", false,
+	{"timeit %timeit", "statement", "repeats the statement and says how long it takes; `%%timeit` at the top: the cell",
+		false,
 		(*commands).unmeasured},
 	{"who whos vars list ls", "", "lists what is declared: kinds, types, sizes, values in short", true, (*commands).list},
 	{"env", "NAME VALUE", "sets a variable of the environment", true, (*commands).env},
@@ -48,7 +49,8 @@ var special = []command{
 	{"version", "", "says which kernel this is", false, (*commands).version},
 	{"help", "", "shows this list", false, nil}, // see [commands.special]
 	{"with_inputs with_password", "", "asks for a line that the next shell command reads", true, (*commands).ask},
-	{"%bash %sh %script %writefile", "", "at the top: the cell is for a shell or a command, or becomes a file (`-a`: its end)", false,
+	{"%bash %sh %script %writefile", "",
+		"at the top: the cell is for a shell or a command, or becomes a file (`-a`: its end)", false,
 		(*commands).misplaced},
 	{"%html %markdown", "", "at the top: the cell is shown as HTML or Markdown", false, (*commands).misplaced},
 	{"autoget widgets widgets_hb", "", "is needless here", false, func(*commands, []string) error { return nil }},

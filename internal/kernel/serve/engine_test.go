@@ -190,7 +190,9 @@ func TestTypesAgain(t *testing.T) {
 	const note = "Declared again: %T and reflect say main.Tʹ."
 	s.shows("func (t T) Twice() int { return 2 * t.Get() }\nu := T{4}\nu.Twice()", note+"\n8")
 	s.shows("t.Get()", "2")
-	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()", "In[4], In[5] and In[6] used the old T.Get: run them again.\n-6") // only a body is new
+	// only a body is new
+	s.shows("func (t T) Get() int { return -t.a }\nT{3}.Twice()",
+		"In[4], In[5] and In[6] used the old T.Get: run them again.\n-6")
 	s.shows("t.Get()", "-2")
 	s.shows("type T struct{ b int }",
 		"The method T.Get does not fit the new type and is left out: run its cell again.\nThe method T.Twice does not fit the new type and is left out: run its cell again.\n"+
@@ -338,8 +340,9 @@ func TestStoppedQuestion(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	s := begin(t)
-	s.shows("type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing\nfunc hello() {}\n"+
-		"check(os.Mkdir(\"folder\", 0o755))\ncheck(os.WriteFile(\"folder/file.txt\", nil, 0o644))", "")
+	s.shows(
+		"type thing struct{ width, Height int }\nfunc (thing) Area() int { return 0 }\nvar some thing\nfunc hello() {}\n"+
+			"check(os.Mkdir(\"folder\", 0o755))\ncheck(os.WriteFile(\"folder/file.txt\", nil, 0o644))", "")
 	for _, c := range []struct{ code, want string }{
 		{"strings.Bui", "Builder"}, {"var b strings.Builder\nb.WriteB", "WriteByte"}, {"some.w", "width"}, {"some.A", "Area"},
 		{"for _, v := range []thing{} {\n\tif v.He", "Height"}, {"func f(in []string) {\n\ti", "in"}, {"so", "some"},
@@ -357,10 +360,14 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ code, want string }{
-		{"%ve", "%version"}, {"%cd fold", "folder/"}, {"%rm so", "some"}, {"!cat fol", "folder/"}, {"!cat folder/f", "folder/file.txt"},
-		{"%reset g", "go.mod"}, {"%exec hel", "hello"}, {"%env PA", "PATH"}, {"!*go doc gonum.org/v1/plot/plott", "gonum.org/v1/plot/plotter"},
-		{"x := 1\n%vers", "%version"}, {"%%wri", ""}, {"import \"gonum.org/v1/gonum/stat/dis", "gonum.org/v1/gonum/stat/distuv"},
-		{"import \"github.com/parallelcl/parallelcl/pcl/meth", "github.com/parallelcl/parallelcl/pcl/method"}, {"defe", "defer"},
+		{"%ve", "%version"}, {"%cd fold", "folder/"}, {"%rm so", "some"}, {"!cat fol", "folder/"},
+		{"!cat folder/f", "folder/file.txt"},
+		{"%reset g", "go.mod"}, {"%exec hel", "hello"}, {"%env PA", "PATH"},
+		{"!*go doc gonum.org/v1/plot/plott", "gonum.org/v1/plot/plotter"},
+		{"x := 1\n%vers", "%version"}, {"%%wri", ""},
+		{"import \"gonum.org/v1/gonum/stat/dis", "gonum.org/v1/gonum/stat/distuv"},
+		{"import \"github.com/parallelcl/parallelcl/pcl/meth", "github.com/parallelcl/parallelcl/pcl/method"},
+		{"defe", "defer"},
 	} {
 		_, got, err := s.complete(c.code, len(c.code))
 		if err != nil || c.want != "" && !slices.ContainsFunc(got, func(m cell.Proposal) bool { return m.Text == c.want }) {
@@ -382,8 +389,9 @@ func (s *session) inspected(code string) (plain, markdown string) {
 // The inspector knows what is declared, what comments say, and values while no cell runs.
 func TestInspector(t *testing.T) {
 	s := begin(t)
-	s.shows("// Thing is one.\ntype thing struct{ n int }\n\n// list has some.\nlist := []int{1, 2, 3}\nvar any1 any = 7\nhuge := make([]int, 1e6)\n"+
-		"type ring struct{ next *ring }\nround := &ring{}\nround.next = round\nnumber := 1.5\none := thing{7}", "")
+	s.shows(
+		"// Thing is one.\ntype thing struct{ n int }\n\n// list has some.\nlist := []int{1, 2, 3}\nvar any1 any = 7\nhuge := make([]int, 1e6)\n"+
+			"type ring struct{ next *ring }\nround := &ring{}\nround.next = round\nnumber := 1.5\none := thing{7}", "")
 	for code, want := range map[string][]string{
 		"x := strings.To|Upper(\"\")":            {"func strings.ToUpper(s string) string", "ToUpper returns"},
 		"numb|er":                                {"var number float64\n// value: 1.5"},
@@ -437,7 +445,8 @@ func TestImportsByThemselves(t *testing.T) {
 	expect.Refusal(t, "a name that no package has", err, "undefined: rand.NewNothing")
 	own := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.org/own\n", "own.go": "package own\n", "wells/a.go": "package wells\n\nfunc Dig() int { return 1 }\n",
+		"go.mod": "module example.org/own\n", "own.go": "package own\n",
+		"wells/a.go":      "package wells\n\nfunc Dig() int { return 1 }\n",
 		"deep/wells/a.go": "package wells\n\nfunc Dig() int { return 2 }\n\nconst Depth = 3\n",
 	} {
 		file := filepath.Join(own, name)

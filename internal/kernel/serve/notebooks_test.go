@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
 
-// TestNotebooksCompile: all cells of all notebooks compile, one after the other, with the names that
-// the packages have now. Running them, which takes long, is left to .ci/notebooks.
+// TestNotebooksCompile: all cells of all notebooks compile, one after the other, with the names
+// that the packages have now. Running them, which takes long, is left to .ci/notebooks.
 func TestNotebooksCompile(t *testing.T) {
 	begin(t) // which builds the host
 	host, err := build.Read(hosts)

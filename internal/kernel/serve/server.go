@@ -79,7 +79,8 @@ type server struct {
 // kernel down, ctx ends, the process is terminated or the Jupyter server that started it has ended.
 // An interrupt signal stops the cells.
 func serve(ctx context.Context, file string, open func(*server) (engine, error)) (err error) {
-	s := &server{file: file, shells: map[string]*shell{}, waiting: map[string]int{}, published: publisher{subscribers: map[*peer]bool{}}}
+	s := &server{file: file, shells: map[string]*shell{}, waiting: map[string]int{},
+		published: publisher{subscribers: map[*peer]bool{}}}
 	s.published.changed = sync.NewCond(&s.published.mu)
 	s.ctx, s.end = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer s.end()

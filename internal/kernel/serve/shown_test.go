@@ -36,21 +36,24 @@ func TestShown(t *testing.T) {
 	s.fails("strconv.Atoi(\"x\");", 1)
 	s.fails("x, y\nfmt.Println(x)", 1)
 	s.fails("x, ", 1)
-	s.shows("_, err := os.Open(\"/nonexistent\")\nerr", "open /nonexistent: no such file or directory\n  syscall.Errno: no such file or directory")
+	s.shows("_, err := os.Open(\"/nonexistent\")\nerr",
+		"open /nonexistent: no such file or directory\n  syscall.Errno: no such file or directory")
 	s.shows("type loud int\nfunc (loud) String() string { panic(\"loud\") }\nloud(1), []loud{2}",
 		"%!v(PANIC=String method: loud)\n[%!v(PANIC=String method: loud)]")
 	s.shows("make([]animal, 1e5)", "[text/html]")
 	s.shows("must(datasets.Open(ctx, \"glyphs\", datasets.Options{}))", "[image/png]")
 	s.shows("plot.New()", "[image/png]")
 	s.shows("[]image.Image{image.NewGray(image.Rect(0, 0, 8, 8))}", "[text/html]")
-	if got, err := s.run("set := must(datasets.Open(ctx, \"glyphs\", datasets.Options{}))\nset.Train"); err != nil || len(got) > 1000 {
+	if got, err := s.run("set := must(datasets.Open(ctx, \"glyphs\", datasets.Options{}))\nset.Train"); err != nil ||
+		len(got) > 1000 {
 		t.Errorf("samples: %d bytes, %v", len(got), err)
 	}
 	// values with a key that is not equal to itself follow their types, too
 	s.shows("type T struct{ n int }\nvar v any = T{1}", "")
 	s.matches("func (t T) Twice() int { return 2 * t.n }\nv.(T).Twice()", "(?s).*\n2")
 	got, err := s.run("%who")
-	for _, want := range []string{`name +kind +type +bytes +value`, `a +var +\*animal +\d+ +&animal\{Name:"a"`, `two +func +func\(\)`,
+	for _, want := range []string{`name +kind +type +bytes +value`, `a +var +\*animal +\d+ +&animal\{Name:"a"`,
+		`two +func +func\(\)`,
 		`m +var +map\[float64\]any +\d+ +map\[float64\]any \(len 2\)`} {
 		if err != nil || !regexp.MustCompile("(?m)^"+want).MatchString(got) {
 			t.Errorf("%%who shows %q, %v; want %q", got, expect.Text(err), want)
@@ -60,7 +63,8 @@ func TestShown(t *testing.T) {
 
 func TestMeasured(t *testing.T) {
 	s := begin(t)
-	const spent, loop = `wall \S+, processor \S+ \(user \S+, system \S+\)`, `\S+ [nµm]?s ± \S+ [nµm]?s a loop \(mean and spread of \d runs? of \d+ loops; best \S+ [nµm]?s\)`
+	const spent, loop = `wall \S+, processor \S+ \(user \S+, system \S+\)`,
+		`\S+ [nµm]?s ± \S+ [nµm]?s a loop \(mean and spread of \d runs? of \d+ loops; best \S+ [nµm]?s\)`
 	s.matches("func two() (int, error) { return 1, nil }\nx := 3\n%time x", spent+"\n3")
 	s.matches("%time two()", spent+"\n1")
 	s.matches("%time y := x + 1\ny", spent+"\n4")
@@ -99,7 +103,8 @@ func TestRefused(t *testing.T) {
 	s := begin(t)
 	for code, want := range map[string]string{
 		"%vrs": "did you mean %vars?", "%tiem f()": "did you mean %time?", "%xyzzyx": "%help lists them",
-		"%test": "no tests run in cells", "%time": "want %time STATEMENT", "x := 1\n%%html": "at the top", "%html": "did you mean %%html?",
+		"%test": "no tests run in cells", "%time": "want %time STATEMENT", "x := 1\n%%html": "at the top",
+		"%html": "did you mean %%html?",
 	} {
 		_, err := s.run(code)
 		expect.Refusal(t, code, err, want)

@@ -29,8 +29,8 @@ const Unpack = `const unpack = text => new Response(new Blob([Uint8Array.from(at
 	`c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 `
 
-// Keys declares a function that has JupyterLab leave keys to what has the focus within an element, but
-// for those with Ctrl or Command, such as that which saves.
+// Keys declares a function that has JupyterLab leave keys to what has the focus within an element,
+// but for those with Ctrl or Command, such as that which saves.
 const Keys = `const leaveKeys = at => {
 for (const kind of ["focusin", "keydown", "keyup"]) at.addEventListener(kind, e => {
 e.target.toggleAttribute("data-lm-suppress-shortcuts", !(e.ctrlKey || e.metaKey));
