@@ -61,8 +61,8 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 			begin += fmt.Sprintf("*%s = %s\n", e.id, body.name)
 		}
 	}
-	text := p.file() + fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"),
-		strings.Join(runs, "\n"), begin, known)
+	text := p.file(fmt.Sprintf(begins, runtimeName, known, begin)) +
+		fmt.Sprintf(ends, runtimeName, name, pointers, strings.Join(replays, "\n"), strings.Join(runs, "\n"))
 	noted, err := nb.verify(text)
 	for _, id := range run {
 		nb.cells[id].noted = noted
@@ -72,6 +72,16 @@ func (nb *Notebook) Package(name string, replay []int, run ...int) (string, erro
 	}
 	return text, err
 }
+
+// begins is the package's first function. It stays one of its own: the runtime knows no name of the
+// first function of a plugin, and would show no lines of a cell's.
+const begins = `
+//go:noinline
+func ʇʇbegin() {
+	%[1]s.Types(map[string]any{%[2]s})
+	%[3]s
+}
+`
 
 // ends ends the package.
 const ends = `
@@ -84,10 +94,6 @@ func init() {
 		ʇʇbegin()
 		%[5]s
 	})
-}
-func ʇʇbegin() {
-	%[1]s.Types(map[string]any{%[7]s})
-	%[6]s
 }
 func main() {}
 `
@@ -142,9 +148,9 @@ func (p *program) add(k *code) error {
 	return err
 }
 
-// file writes the package but for its end. The types inside of functions are counted: each must
-// have the number that it has had.
-func (p *program) file() string {
+// file writes the package but for its end, with the given text behind the imports. The types inside
+// of functions are counted: each must have the number that it has had.
+func (p *program) file(first string) string {
 	var b strings.Builder
 	imports, needed := map[string]bool{runtime: true}, map[string]bool{}
 	for _, k := range p.pieces {
@@ -161,6 +167,7 @@ func (p *program) file() string {
 		}
 		fmt.Fprintf(&b, "import %s %q\n", name, path)
 	}
+	fmt.Fprintf(&b, "//line %s:1\n%s", our, first)
 	for _, name := range slices.Sorted(maps.Keys(p.fields)) {
 		if e := p.fields[name]; e.id != name {
 			fmt.Fprintf(&b, "type %s%s = %s%s\n", name, e.params[0], e.id, e.params[1])
