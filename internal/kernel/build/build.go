@@ -210,14 +210,18 @@ func (c *Cells) Commit(one *cell.Cell) {
 	c.IDs = append(c.IDs, one.ID)
 }
 
-// fetch brings packages that the host does not have, from the module cache or the network. They
-// come into what is linked for the cells that import them, never into the module's go.mod.
+// fetch brings packages that the host does not have: the module's, or from the module cache or the
+// network. They come into what is linked for the cells that import them, never into the module's
+// go.mod.
 func (c *Cells) fetch(ctx context.Context, paths []string) error {
 	dir, err := c.ModuleDir()
 	if err != nil {
 		return err
 	}
 	list, unknown := c.Go.exportsOf(ctx, dir, nil, paths...)
+	if unknown != nil { // the copy of go.mod has not the module's own packages beside it
+		list, unknown = c.Go.exportsOf(ctx, c.Module, nil, paths...)
+	}
 	if unknown != nil {
 		if _, err := run(ctx, dir, c.Go.CGO, nil, c.Go.Command, append([]string{"get"}, paths...)...); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // process is a host that runs, in which the cells of a notebook run.
@@ -131,7 +132,7 @@ func (p *process) load(ctx context.Context, file string, replay []int, run ...in
 		if whole || ctx.Err() != nil || p.life.Err() != nil {
 			break
 		}
-		log.Print("kernel: a cell is linked with all that it needs: ", err)
+		log.Print("kernel: a cell is linked with all that it needs, since its process lacks some: ", printable.Line(err.Error()))
 		file, err = "", nil
 	}
 	return "", err
