@@ -54,18 +54,19 @@ func module(t *testing.T) string {
 		"toy/toy.go":                    "package toy\n\nfunc Answer() int { return 42 }\n",
 		"toy/toy_test.go":               "package toy\n",
 		"toy/testdata/big.json":         "{}",
-		"viz/report/report.go":          "package report\n",
-		"viz/report/page.gohtml":        "<p>",
+		"viz/chart/report.go":           "package chart\n",
+		"viz/chart/page.gohtml":         "<p>",
 		"internal/seed/seed.go":         "package seed\n",
 		"cmd/pcl/main.go":               "package main\n\nfunc main() {}\n",
 		"internal/kernel/serve/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(\"serves\", os.Args[1]) }\n",
 		"internal/kernelhost/host.go": "package kernelhost\n\nimport _ \"" + modulePath +
 			"/internal/kernel/rt\"\n\nfunc Main(func(file, name string) (any, error)) {}\n",
-		"internal/kernel/rt/rt.go": "package rt\n\nfunc Enter(id int, origin string, pointers map[string]any) {}\n\nfunc Types(map[string]any) {}\n\nfunc Offer(name string, replay, run func()) {}\n\nfunc Offered(name string) (replay, run func()) { return nil, nil }\n",
-		"tools/go.mod":             "module " + modulePath + "/tools\n",
-		"tools/tools.go":           "package tools\n",
-		".git/config":              "",
-		"runs/one/result.json":     "{}",
+		"internal/kernelhost/main/main_amd64.s": "TEXT ·addmoduledata(SB),4,$0-0\n\tJMP runtime·addmoduledata(SB)\n",
+		"internal/kernel/rt/rt.go":              "package rt\n\nfunc Enter(id int, origin string, pointers map[string]any) {}\n\nfunc Types(map[string]any) {}\n\nfunc Offer(name string, replay, run func()) {}\n\nfunc Offered(name string) (replay, run func()) { return nil, nil }\n",
+		"tools/go.mod":                          "module " + modulePath + "/tools\n",
+		"tools/tools.go":                        "package tools\n",
+		".git/config":                           "",
+		"runs/one/result.json":                  "{}",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
@@ -131,7 +132,7 @@ func TestInstall(t *testing.T) {
 	case read != k:
 		t.Errorf("read is %+v; want %+v", read, k)
 	}
-	if got := packages(t, k); !slices.Equal(got, []string{"/toy", "/viz/report"}) {
+	if got := packages(t, k); !slices.Equal(got, []string{"/toy", "/viz/chart"}) {
 		t.Errorf("a cell can import %q", got)
 	}
 	starts(t, k)
@@ -274,7 +275,7 @@ func TestFindSource(t *testing.T) {
 	offline(t)
 	source := module(t)
 	for _, test := range []struct{ named, dir, want string }{
-		{"", filepath.Join(source, "viz", "report"), source},
+		{"", filepath.Join(source, "viz", "chart"), source},
 		{source, t.TempDir(), source},
 		{filepath.Join(source, "tools"), source, ""}, // is none
 		{"", t.TempDir(), "../.."},                   // what the program was built from: here, this very module
