@@ -16,6 +16,9 @@ import (
 	"unsafe"
 )
 
+// Shown is how many bytes of text a value becomes that is shown by itself.
+const Shown = 20_000
+
 const (
 	listLimit  = 100     // elements of a list or map that are all shown; of a longer one
 	listHead   = 20      // the first

@@ -37,7 +37,7 @@ func Show(value any, failed ...error) error {
 	}
 	known, err := show(value)
 	if !known {
-		fmt.Println(valuetext.Of(value, textLimit))
+		fmt.Println(valuetext.Of(value, valuetext.Shown))
 	}
 	return err
 }
@@ -88,11 +88,10 @@ func showRun(r *results.Run) error {
 }
 
 const (
-	textLimit  = 20_000 // bytes of a value as text
-	rowLimit   = 100    // rows of a slice that are all shown; of a longer one
-	rowHead    = 50     // the first
-	rowTail    = 10     // and the last are
-	sheetLimit = 200    // images
+	rowLimit   = 100 // rows of a slice that are all shown; of a longer one
+	rowHead    = 50  // the first
+	rowTail    = 10  // and the last are
+	sheetLimit = 200 // images
 )
 
 // drawing is a plot of gonum.

@@ -123,7 +123,7 @@ func (h *Host) Current(ctx context.Context) (*Host, error) {
 		return there, nil
 	}
 	h.note("%s: the program of the cells is built again...", why)
-	for now.Source != "" {
+	for {
 		if err := now.make(ctx); err != nil {
 			return nil, err
 		}

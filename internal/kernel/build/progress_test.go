@@ -39,7 +39,7 @@ func TestUnreachable(t *testing.T) {
 	for name, c := range map[string]struct{ said, want string }{
 		"refused": {"a.go: dial tcp 127.0.0.1:9: refused\nb.go: dial tcp",
 			"can't be downloaded (GOPROXY may name a mirror); the same command goes on: a.go"},
-		"no name":   {"a.go: lookup proxy.golang.org: no such host", "can't be downloaded"},
+		"no name":   {"a.go: lookup proxy.example.com: no such host", "can't be downloaded"},
 		"disk full": {"write a: no space left on device\nb", "write a: no space left on device\nb"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
+
+	"golang.org/x/mod/module"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
@@ -48,10 +49,9 @@ func (c *Cells) others() []cell.Package {
 
 // modules finds the folders of the modules that a go.mod requires, without asking a network.
 func (c *Cells) modules(ctx context.Context, dir string) (folders map[string]string) {
-	type module struct{ Path, Version string }
 	var file struct {
-		Require []module
-		Replace []struct{ Old, New module }
+		Require []module.Version
+		Replace []struct{ Old, New module.Version }
 	}
 	out, err := Run(ctx, dir, c.Go.Command, "mod", "edit", "-json")
 	cache, err2 := Run(ctx, dir, c.Go.Command, "env", "GOMODCACHE")
@@ -69,26 +69,18 @@ func (c *Cells) modules(ctx context.Context, dir string) (folders map[string]str
 		folder := from.Path
 		switch {
 		case from.Version != "":
-			folder = filepath.Join(strings.TrimSpace(string(cache)), escaped(from.Path)+"@"+escaped(from.Version))
+			name, err := module.EscapePath(from.Path)
+			version, err2 := module.EscapeVersion(from.Version)
+			if err != nil || err2 != nil {
+				continue
+			}
+			folder = filepath.Join(strings.TrimSpace(string(cache)), name+"@"+version)
 		case !filepath.IsAbs(folder):
 			folder = filepath.Join(dir, folder)
 		}
 		folders[m.Path] = folder
 	}
 	return folders
-}
-
-// escaped is how the module cache writes a path or a version: its folders may not differ only in
-// the case of letters.
-func escaped(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.IsUpper(r) {
-			b.WriteByte('!')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // packagesIn lists the packages of the module in a folder that others can import.
@@ -104,11 +96,7 @@ func packagesIn(module, folder string) (list []cell.Package) {
 			!cell.Importable(p) {
 			return fs.SkipDir
 		}
-		files, _ := filepath.Glob(filepath.Join(name, "*.go"))
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
+		for _, file := range cell.Sources(name) {
 			f, _ := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
 			if f != nil && f.Name.Name != "main" && f.Name.Name != "documentation" {
 				list = append(list, cell.Package{Path: p, Name: f.Name.Name, Dir: name})

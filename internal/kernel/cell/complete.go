@@ -95,15 +95,17 @@ func (nb *Notebook) others() []Package {
 	return slices.DeleteFunc(slices.Clone(nb.Others()), func(p Package) bool { return nb.exports[p.Path] != "" })
 }
 
+// othersNamed lists those of a name.
+func (nb *Notebook) othersNamed(name string) []Package {
+	return slices.DeleteFunc(nb.others(), func(p Package) bool { return p.Name != name })
+}
+
 // namesInOthers lists the names of a package that no cell has imported so far.
 func (nb *Notebook) namesInOthers(pkg, begun string) (list []Proposal) {
 	if nb.symbols[pkg].obj != nil || nb.byName[pkg] != nil {
 		return nil
 	}
-	for _, p := range nb.others() {
-		if p.Name != pkg {
-			continue
-		}
+	for _, p := range nb.othersNamed(pkg) {
 		for name, kind := range declaredIn(p.Dir) {
 			if token.IsExported(name) && strings.HasPrefix(name, begun) {
 				list = append(list, Proposal{name, cmp.Or(jupyterKinds[kind], kind), p.Path})
@@ -127,7 +129,10 @@ func (nb *Notebook) objectsAt(src Source, start int, begun string) (c *Cell, lis
 	}
 	slices.SortStableFunc(list, func(a, b types.Object) int {
 		if isField(a) != isField(b) { // first what fits a literal best
-			return map[bool]int{true: -1, false: 1}[isField(a)]
+			if isField(a) {
+				return -1
+			}
+			return 1
 		}
 		return strings.Compare(a.Name(), b.Name())
 	})

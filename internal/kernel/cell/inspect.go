@@ -78,14 +78,11 @@ var qualified = regexp.MustCompile(`([\pL_][\pL\d_]*)\.$`)
 
 // inOthers describes something of a package that no cell has imported so far, or that package.
 func (nb *Notebook) inOthers(pkg, name string) Description {
-	for _, p := range nb.others() {
-		if p.Name != pkg {
-			continue
-		}
+	for _, p := range nb.othersNamed(pkg) {
 		if name == "" {
 			return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name, p.Path), Doc: docOf(p.Dir)}
 		}
-		for _, file := range sources(p.Dir) {
+		for _, file := range Sources(p.Dir) {
 			if text, doc := inFile(file, true, name, 0); text+doc != "" {
 				return Description{Declaration: cmp.Or(text, pkg+"."+name), Doc: doc}
 			}

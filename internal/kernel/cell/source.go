@@ -216,15 +216,15 @@ func formatted(fset *token.FileSet, n ast.Node) string {
 	return strings.Join(lines, "\n")
 }
 
-// sources lists the files of the package in a folder.
-func sources(dir string) []string {
+// Sources lists the files of the package in a folder.
+func Sources(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
 // docOf is the comment of the package in a folder.
 func docOf(dir string) string {
-	for _, name := range sources(dir) {
+	for _, name := range Sources(dir) {
 		f, _ := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
 		if f != nil && f.Doc != nil {
 			return strings.TrimSpace(f.Doc.Text())
@@ -236,7 +236,7 @@ func docOf(dir string) string {
 // declaredIn lists what the package in a folder declares: kinds by name.
 func declaredIn(dir string) map[string]string {
 	kinds := map[string]string{}
-	for _, name := range sources(dir) {
+	for _, name := range Sources(dir) {
 		f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if f == nil {
 			continue

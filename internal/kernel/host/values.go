@@ -15,14 +15,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/valuetext"
 )
 
-// showLimit is how many bytes of text a value becomes.
-const showLimit = 20_000
-
 // show shows a value as the module does, or as text.
 func (h host) show(v any) {
 	if !h.module.Show(v) {
 		gonbui.SendData(&protocol.DisplayData{
-			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: valuetext.Of(v, showLimit)},
+			Data:     map[protocol.MIMEType]any{protocol.MIMETextPlain: valuetext.Of(v, valuetext.Shown)},
 			Metadata: map[string]any{rt.Result: true},
 		})
 	}

@@ -41,7 +41,7 @@ e.target.toggleAttribute("data-lm-suppress-shortcuts", !(e.ctrlKey || e.metaKey)
 // Colours are the colours of a page or an output, as variables of CSS.
 func Colours() string { return strings.TrimSpace(read("colours.css")) }
 
-// Style is how figures look, and Answers how they do while they answer.
+// Style is how figures look.
 func Style() string { return read("figure.css") }
 
 // Answers is the style of what the script adds.
