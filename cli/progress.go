@@ -31,6 +31,16 @@ func follow(
 			line.Show("  %d of %d runs are done%s", all.done, len(all.work), all.text(", "))
 		}
 	}
+	var begun time.Time // the evaluation
+	s.OnPrepare = func(_, done, total int) {
+		if done == 0 {
+			begun = time.Now()
+		}
+		if took := time.Since(begun); s.Jobs < 2 {
+			line.Show("  evaluation: step %d of %d of a network of its own, %.0f steps/s%s", done, total,
+				float64(done)/took.Seconds(), terminal.Left(took, float64(done), float64(total-done)))
+		}
+	}
 	return func() { line.Close() }
 }
 

@@ -160,6 +160,13 @@ func (c methodContext) Remember() error {
 	return c.network.auxiliary.remember(c.options.Backend, theta, c.tasks.endedNow(), c.tasks.endedOutputs())
 }
 
+func (c methodContext) Progress(done, total int) error {
+	if c.options.Preparing == nil {
+		return nil
+	}
+	return guarded("Options.Preparing", func() error { return c.options.Preparing(done, total) })
+}
+
 func (c methodContext) Reinitialize() error {
 	theta, statistics := c.network.layout().Init(seed.New(c.options.Seed, "restart", c.number).Rand)
 	return c.network.auxiliary.restart(c.options.Backend, theta, statistics)

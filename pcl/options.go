@@ -87,6 +87,10 @@ type Options struct {
 	// Trace, if set, is called at the end of each step with what went into it. If it returns an
 	// error after the parameters have changed, the learner stops.
 	Trace func(*Trace) error
+	// Preparing, if set, is told how many steps of how many a method has made that trains a network
+	// for its predictions ("gdumb"). If it returns an error, the call that asked for predictions
+	// returns it, and the next one begins again.
+	Preparing func(done, total int) error
 }
 
 // checked returns the options with their defaults, and the method, ready for its first step. It

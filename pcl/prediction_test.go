@@ -1,6 +1,9 @@
 package pcl
 
 import (
+	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/must"
@@ -43,6 +46,44 @@ func TestPreparedOnce(t *testing.T) {
 				t.Errorf("prepared %d times; want %d", m.times, c.want)
 			}
 		})
+	}
+}
+
+// TestPreparing: who waits for a network that a method trains for its predictions hears of its
+// steps, and ends it by an error or a panic. The next prediction begins again, to the same bits.
+func TestPreparing(t *testing.T) {
+	enough, stop, told := errors.New("enough"), 0, 0
+	options := Options{Seed: 3, Preparing: func(done, total int) error {
+		if told++; done < 0 || done >= total {
+			t.Errorf("step %d of %d", done, total)
+		}
+		switch {
+		case stop == 1 && done == 2:
+			return enough
+		case stop == 2 && done == 2:
+			panic("no more")
+		}
+		return nil
+	}}
+	learner := func() *Learner {
+		o := options
+		o.Method = newMethod(t, "gdumb", map[string]any{"passes": 2.0})
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), "", o)
+		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
+		steps(t, l, 3)
+		return l
+	}
+	want := must.Get(learner().Network())(t)
+	l := learner()
+	for how, wanted := range map[int]string{1: "enough", 2: "Options.Preparing panicked: no more"} {
+		stop, told = how, 0
+		if _, err := l.Evaluate(1); err == nil || !strings.Contains(err.Error(), wanted) || told != 3 {
+			t.Errorf("%v after %d steps; want %q after 3", err, told, wanted)
+		}
+	}
+	stop = 0
+	if got := must.Get(l.Network())(t); !reflect.DeepEqual(got.Tensors, want.Tensors) {
+		t.Error("after it was ended, another network")
 	}
 }
 

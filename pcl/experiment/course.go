@@ -139,7 +139,7 @@ func (c Checked) newLearner(m *Machine, set *datasets.Dataset, outputs int, look
 		Increment: config.Increment, Shared: config.Shared, Optimizer: own.optimizer, Batch: config.Batch,
 		Memory: config.Memory, Seed: config.Seed, Edit: config.Edit, ExtraUpdate: config.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
-		Trace: look.Trace, Observe: look.Observe, Augment: augment,
+		Trace: look.Trace, Observe: look.Observe, Preparing: look.Preparing, Augment: augment,
 	})
 	if err != nil {
 		return nil, err

@@ -78,6 +78,9 @@ type Schedule struct {
 	Log        func(string)        // receives a sentence about what is not as usual in a run's folder
 	OnBegin    func(int, Config)   // is called before a run of the list is made
 	OnProgress func(int, Progress) // is called after each of its steps
+	// OnPrepare is called while its method trains a network for an evaluation ("gdumb"), with the
+	// steps of that network.
+	OnPrepare func(run, done, total int)
 }
 
 // work is one call of [Each].

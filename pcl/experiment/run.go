@@ -25,6 +25,7 @@ const (
 // runner is a run in progress.
 type runner struct {
 	course
+	ctx      context.Context // until when it may go on
 	work     *work
 	dir      string // empty if the run leaves no files
 	lock     *lock
@@ -34,6 +35,7 @@ type runner struct {
 	begun    time.Time // when this process began the run,
 	stepped  time.Time // and when it was done with the last step
 	progress func(Progress)
+	prepared func(done, total int) // see Schedule.OnPrepare
 }
 
 // one returns the result of a run, the i-th: the one in its folder, or else the one that it makes
@@ -45,7 +47,7 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 	if run, err := w.Finished(c); err != nil || run != nil {
 		return run, err // also in a folder that cannot be written to
 	}
-	r := &runner{course: course{Checked: c, machine: m}, work: w, dir: w.folder(c.config), begun: time.Now()}
+	r := &runner{course: course{Checked: c, machine: m}, ctx: ctx, work: w, dir: w.folder(c.config), begun: time.Now()}
 	if w.Attempts > 0 {
 		if h, held := heldBy(r.dir); held {
 			return nil, h.failure(r.dir)
@@ -54,7 +56,7 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 			return nil, err
 		}
 	}
-	if err := r.mayGoOn(ctx); err != nil {
+	if err := r.mayGoOn(); err != nil {
 		return nil, err
 	}
 	if w.OnBegin != nil {
@@ -63,11 +65,14 @@ func (w *work) one(ctx context.Context, m *Machine, i int, c Checked) (*results.
 	if w.OnProgress != nil {
 		r.progress = func(p Progress) { w.tell(func() { w.OnProgress(i, p) }) }
 	}
-	return r.run(ctx)
+	if w.OnPrepare != nil {
+		r.prepared = func(done, total int) { w.tell(func() { w.OnPrepare(i, done, total) }) }
+	}
+	return r.run()
 }
 
-func (r *runner) mayGoOn(ctx context.Context) error {
-	if ctx.Err() != nil {
+func (r *runner) mayGoOn() error {
+	if r.ctx.Err() != nil {
 		return ErrInterrupted
 	}
 	return nil
@@ -75,8 +80,8 @@ func (r *runner) mayGoOn(ctx context.Context) error {
 
 // run makes the run. In its folder, if it has one, no other process works then. From the data set
 // on, its configuration says on which files it is made, and so is that of the result.
-func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
-	if r.set, err = r.machine.ready(ctx, r.config); err != nil {
+func (r *runner) run() (out *results.Run, err error) {
+	if r.set, err = r.machine.ready(r.ctx, r.config); err != nil {
 		return nil, err
 	}
 	if r.config, err = r.config.on(r.set.SHA256); err != nil {
@@ -86,7 +91,7 @@ func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 		return nil, err
 	}
 	if r.dir == "" {
-		return r.make(ctx)
+		return r.make()
 	}
 	if r.lock, err = takeLock(r.dir); err != nil {
 		return nil, err
@@ -96,24 +101,24 @@ func (r *runner) run(ctx context.Context) (out *results.Run, err error) {
 		return run, err // by another process, in the meantime
 	}
 	if r.work.Attempts == 0 {
-		return r.make(ctx)
+		return r.make()
 	}
 	n, err := r.arrive()
 	if err != nil {
 		return nil, err
 	}
-	out, err = r.make(ctx)
-	if err := r.leave(ctx, n, err); err != nil {
+	out, err = r.make()
+	if err := r.leave(r.ctx, n, err); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
 // make trains from the run's beginning, or from its newest checkpoint, to its last step.
-func (r *runner) make(ctx context.Context) (*results.Run, error) {
+func (r *runner) make() (*results.Run, error) {
 	defer r.close()
-	for _, prepare := range []func() error{r.beginLearner, r.goOn, r.openRecords, r.beginArrays, r.warm} {
-		if err := r.mayGoOn(ctx); err != nil {
+	for _, prepare := range []func() error{r.beginLearner, r.goOn, r.openRecords, r.beginArrays, r.warm, r.catchUp} {
+		if err := r.mayGoOn(); err != nil {
 			return nil, err
 		}
 		if err := prepare(); err != nil {
@@ -121,8 +126,8 @@ func (r *runner) make(ctx context.Context) (*results.Run, error) {
 		}
 	}
 	r.stepped = time.Now()
-	ended, err := r.play(ctx, r.step)
-	if err != nil {
+	ended, err := r.play(r.ctx, r.step)
+	if err != nil && !errors.Is(err, ErrInterrupted) {
 		return nil, err
 	}
 	if !ended {
@@ -137,7 +142,7 @@ func (r *runner) make(ctx context.Context) (*results.Run, error) {
 }
 
 func (r *runner) beginLearner() error {
-	look := pcl.Options{}
+	look := pcl.Options{Preparing: r.preparing}
 	if r.work.RecordArrays > 0 {
 		look.Trace = r.trace
 	}
@@ -147,6 +152,14 @@ func (r *runner) beginLearner() error {
 	r.state.Tasks = r.config.begun(r.set, r.judged, r.scenario.LastStep())
 	r.state.Measured.Started = r.begun
 	return nil
+}
+
+// preparing is told how far the network is that the method trains for an evaluation.
+func (r *runner) preparing(done, total int) error {
+	if r.prepared != nil {
+		r.prepared(done, total)
+	}
+	return r.mayGoOn()
 }
 
 // goOn takes the run up where its newest checkpoint has left it. If there is none, or it cannot be
@@ -195,6 +208,14 @@ func (r *runner) warm() error {
 	return r.learner.Precompile(r.scenario.MaxStreams())
 }
 
+// catchUp makes the evaluation during which the run was interrupted.
+func (r *runner) catchUp() error {
+	if r.state.Due == nil {
+		return nil
+	}
+	return r.evaluate(r.state.Due)
+}
+
 // step takes note of a step, and saves a checkpoint if one is due.
 func (r *runner) step(report *pcl.StepReport) error {
 	m, took := &r.state.Measured, time.Since(r.stepped)
@@ -208,7 +229,7 @@ func (r *runner) step(report *pcl.StepReport) error {
 		return err
 	}
 	if every := r.config.EvalEvery; len(report.Ended) > 0 || every > 0 && (report.Step+1)%every == 0 {
-		if err := r.evaluate(report); err != nil {
+		if err := r.evaluate(&evaluation{report.Step, report.Ended}); err != nil {
 			return err
 		}
 	}

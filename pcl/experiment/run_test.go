@@ -137,6 +137,55 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 	})
 }
 
+// TestStoppedInEvaluation interrupts evaluations, for which GDumb trains a network: it stops at
+// once, the step is kept, and the run ends as one that was never stopped.
+func TestStoppedInEvaluation(t *testing.T) {
+	for _, increment := range []string{"task", "class"} {
+		t.Run(increment, func(t *testing.T) {
+			m, c := onBlobs(t), blobConfig("gdumb")
+			c.Increment, c.Params = increment, map[string]any{"passes": 3.0}
+			whole, parts := t.TempDir(), t.TempDir()
+			r := must.Get(made(t.Context(), c, work{Store: Store{Dir: whole, Record: true}, Schedule: Schedule{Machine: m}}))(t)
+			wantResult, wantRecords := outcome(t, r, whole)
+			stops, before := 0, 0
+			for again := true; again; {
+				ctx, cancel := context.WithCancel(t.Context())
+				left, late := 1+7*stops, 0
+				var err error
+				r, err = made(ctx, c, work{Store: Store{Dir: parts, Record: true}, Schedule: Schedule{Machine: m,
+					OnPrepare: func(_, done, total int) {
+						if left--; left == 0 {
+							cancel()
+						} else if left < 0 && ctx.Err() != nil {
+							late++
+						}
+						if done < 0 || done >= total {
+							t.Errorf("step %d of %d", done, total)
+						}
+					},
+					OnProgress: func(_ int, p Progress) {
+						if p.Step <= before {
+							t.Errorf("step %d was made twice", p.Step)
+						}
+						before = p.Step
+					},
+				}})
+				cancel()
+				if again = err != nil; again && (!errors.Is(err, ErrInterrupted) || late > 0) {
+					t.Fatalf("%s, %d steps after it was stopped", expect.Text(err), late)
+				}
+				if again {
+					stops++
+				}
+			}
+			gotResult, gotRecords := outcome(t, r, parts)
+			if stops < 5 || !bytes.Equal(gotResult, wantResult) || !bytes.Equal(gotRecords, wantRecords) {
+				t.Errorf("after %d stops:\n%s\n%s", stops, gotResult, wantResult)
+			}
+		})
+	}
+}
+
 // TestDamagedCheckpoint cuts off and alters checkpoints: the run goes on from what it saved before,
 // says so, and ends as undisturbed.
 func TestDamagedCheckpoint(t *testing.T) {

@@ -103,23 +103,28 @@ func (s *Session) Each(ctx context.Context, configs []Config,
 			yield(nil, err)
 			return
 		}
-		before, made := 0, -1
-		tell := func(i, step, steps int) { // runs that have not begun are taken to be as long as this one
+		before, made, step, steps := 0, -1, 0, 0
+		tell := func(i int, more string) { // runs that have not begun are taken to be as long as this one
 			if progress == nil {
 				return
 			}
-			c, from := runs[i].config, ""
+			c := runs[i].config
 			if i != made {
-				from = ", read from " + s.options.Dir
+				more = ", read from " + s.options.Dir
 			}
 			progress(before+step, before+(len(runs)-i)*steps,
-				fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, from))
+				fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(runs), c.Method, c.Increment, c.Seed, more))
 		}
 		store := Store{Dir: s.options.Dir, Record: s.options.Record, Replace: s.options.Replace, complete: true}
 		schedule := Schedule{
 			Machine:    &s.Machine,
-			OnBegin:    func(i int, _ Config) { made = i },
-			OnProgress: func(i int, p Progress) { tell(i, p.Step, p.Steps) },
+			OnBegin:    func(i int, _ Config) { made, step = i, 0 },
+			OnProgress: func(i int, p Progress) { step, steps = p.Step, p.Steps; tell(i, "") },
+			OnPrepare: func(i, done, total int) {
+				if steps > 0 { // not in the first evaluation of a run that goes on
+					tell(i, fmt.Sprintf(", evaluation: step %d of %d of its network", done, total))
+				}
+			},
 		}
 		for e, err := range Each(ctx, runs, store, schedule) {
 			if errors.Is(err, ErrForeign) {
@@ -128,7 +133,8 @@ func (s *Session) Each(ctx context.Context, configs []Config,
 			if !yield(e.Run, err) || err != nil {
 				return
 			}
-			tell(e.Index, e.Run.Steps, e.Run.Steps)
+			step, steps = e.Run.Steps, e.Run.Steps
+			tell(e.Index, "")
 			before += e.Run.Steps
 		}
 	}
@@ -200,7 +206,9 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err != nil {
 		return err
 	}
-	p, err := s.newCourse(ctx, checked, pcl.Options{Observe: s.options.Observe})
+	p, err := s.newCourse(ctx, checked, pcl.Options{
+		Observe: s.options.Observe, Preparing: func(int, int) error { return ctx.Err() },
+	})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,13 @@ type runState struct {
 	Records  int64            `json:"records"` // length of the record file
 	Measured results.Measured `json:"measured"`
 	Steady   steadySteps      `json:"steady"`
+	Due      *evaluation      `json:"due,omitempty"` // was interrupted
+}
+
+// evaluation is one that belongs to a step.
+type evaluation struct {
+	Step  int   `json:"step"`
+	Ended []int `json:"ended"` // the tasks that ended with the step
 }
 
 // observe adds a step's report.
@@ -123,9 +130,11 @@ func (s *steadySteps) millis() (ms float64, ok bool) {
 	return 1000 * s.Seconds / float64(max(1, s.Steps)), s.Steps > 0
 }
 
-// evaluate measures the accuracy on every task that has started.
-func (r *runner) evaluate(s *pcl.StepReport) error {
+// evaluate measures the accuracy on every task that has started. If it is interrupted, the
+// evaluation stays due.
+func (r *runner) evaluate(s *evaluation) error {
 	began := time.Now()
+	r.state.Due = s
 	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
 	arrived := r.learner.LastID()
 	if r.config.joint() {
@@ -135,6 +144,9 @@ func (r *runner) evaluate(s *pcl.StepReport) error {
 		}
 	}
 	for i := range arrived {
+		if err := r.mayGoOn(); err != nil {
+			return err
+		}
 		counts, err := r.counts(i + 1)
 		if err != nil {
 			return err
@@ -143,7 +155,7 @@ func (r *runner) evaluate(s *pcl.StepReport) error {
 		point.Acc[i] = &acc
 		point.Mean += acc / float64(arrived)
 	}
-	r.state.Curve = append(r.state.Curve, point)
+	r.state.Curve, r.state.Due = append(r.state.Curve, point), nil
 	r.state.Measured.EvalSeconds += time.Since(began).Seconds()
 	return nil
 }

@@ -91,6 +91,9 @@ type PredictContext interface {
 	// OneTask says whether each prediction is among the classes of one task, as in task-incremental
 	// mode.
 	OneTask() bool
+	// Progress says that so many of the steps are made that Prepare makes. Prepare ends with its
+	// error, if it returns one: nobody waits for the prediction any more.
+	Progress(done, total int) error
 	// Reinitialize creates the network Retrained with freshly drawn parameters.
 	Reinitialize() error
 	// TrainStep trains Retrained for one step on at most Batch samples. shares are the samples'

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -27,6 +28,7 @@ type smallModel struct {
 	gradients       int   // calls of Gradient
 	updates         int   // calls of Update, each of which moves θ
 	trained         []int // how many samples each call of TrainStep had
+	total           int   // of the last call of Progress
 	broken          error // of the device
 }
 
@@ -105,6 +107,13 @@ func (l *smallModel) Update() error {
 	l.updates++
 	add(l.at[Current], -1, l.now())
 	return l.broken
+}
+
+func (l *smallModel) Progress(done, total int) error {
+	if l.total = total; done != len(l.trained) {
+		return fmt.Errorf("%d steps are told, %d were made", done, len(l.trained))
+	}
+	return nil
 }
 
 func (l *smallModel) TrainStep(samples []memory.Item, shares []float64, _ SGD) error {

@@ -59,9 +59,14 @@ func (g retrained) Prepare(ctx PredictContext) (err error) {
 	}
 	store, r := ctx.Memory(), seed.New(0, "gdumb", ctx.Step()).Rand
 	size := max(1, min(gdumbBatch, ctx.Batch()/2)) // a mixed sample is two in a batch
+	done, total := 0, int(g.Passes)*((store.Len()+size-1)/size)
 	for pass := range int(g.Passes) {
 		sgd := SGD{LR: g.rate(pass), Momentum: gdumbMomentum, Decay: gdumbDecay, Clip: gdumbClip}
 		for batch := range slices.Chunk(r.Perm(store.Len()), size) {
+			if err := ctx.Progress(done, total); err != nil {
+				return err
+			}
+			done++
 			samples, shares := store.Items(batch), []float64(nil)
 			if r.Float64() < *g.CutMix && len(samples) > 1 {
 				if samples, shares, err = cutmix(ctx, samples, r); err != nil {

@@ -40,6 +40,9 @@ func TestGDumbTrains(t *testing.T) {
 					t.Fatalf("batch size %d: a step on %d samples", batch, n)
 				}
 			}
+			if l.total != len(l.trained) {
+				t.Errorf("batch size %d: %d steps were told, %d made", batch, l.total, len(l.trained))
+			}
 			if samples != 16*60 || batch > 3 && (mixed < len(l.trained)/4 || mixed > 3*len(l.trained)/4) {
 				t.Errorf("batch size %d: %d samples in %d steps, %d of them mixed; want 16 passes over 60", batch, samples,
 					len(l.trained), mixed)
