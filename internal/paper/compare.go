@@ -16,7 +16,7 @@ type comparison struct {
 
 // compare compares two entries by a metric; it is nil if they have no run in common.
 func compare(a, b *rows.Entry, m *results.Metric) *comparison {
-	pairs := rows.Situations(m, a, b)
+	pairs := rows.Distinct(m, a, b)
 	if len(pairs) == 0 {
 		return nil
 	}

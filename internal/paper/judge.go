@@ -154,7 +154,7 @@ func (p *Part) paired(m *results.Metric) (own, rivals [][]float64) {
 		entries = append(entries, t.B)
 	}
 	own, rivals = make([][]float64, len(p.rivals)), make([][]float64, len(p.rivals))
-	for _, s := range rows.Situations(m, entries...) {
+	for _, s := range rows.Distinct(m, entries...) {
 		for r := range p.rivals {
 			own[r], rivals[r] = append(own[r], s.Means[0]), append(rivals[r], s.Means[r+1])
 		}

@@ -150,7 +150,10 @@ func interval(low, high float64) string { return paper.Signed(low) + " to " + pa
 func runsCell(e *rows.Entry, a *versus.Against) datum {
 	situations := len(rows.Situations(results.FinalAccuracy, e))
 	out := datum{Text: fmt.Sprintf("%d, %d", situations, e.Done)}
-	if a != nil && a.Situations < situations {
+	switch {
+	case a != nil && a.Repeated > 0:
+		out.Small = fmt.Sprintf("%d distinct", a.Situations)
+	case a != nil && a.Situations < situations:
 		out.Small = fmt.Sprintf("%d shared", a.Situations)
 	}
 	return out

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/versus"
-	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // This file makes the sentences that a page about runs begins with: who leads, by how much, in how
@@ -32,7 +31,7 @@ func leader(c *rows.Column, lines map[string]versus.Line) string {
 		return ""
 	}
 	first, second := all[0], all[1]
-	shared := rows.Situations(results.FinalAccuracy, first, second)
+	shared := rows.Distinct(results.FinalAccuracy, first, second)
 	won, by := 0, first.A.Mean-second.A.Mean
 	if len(shared) > 0 { // as in the table, whatever else only one of them has
 		by = 0
@@ -75,19 +74,13 @@ func lead(first, second *versus.Against) (low, high float64, known bool) {
 // decision says what a comparison shows. If it has too few situations to show anything, it says
 // what would.
 func decision(t *versus.Table) string {
-	tests, fewest := 0, math.MaxInt
-	for _, l := range t.Lines {
-		if l.Against != nil {
-			tests, fewest = tests+1, min(fewest, l.Against.Situations)
-		}
-	}
-	needed := stats.MinPairs(stats.Level, max(tests, 1))
-	if tests == 0 || fewest >= needed {
+	tests, most, needed := t.Reach()
+	if tests == 0 || most >= needed {
 		return t.Verdict
 	}
 	return fmt.Sprintf("Whether that holds in general, %s cannot show: %s at the 5 %% level it takes at least %d. "+
 		"To make them, repeat the runs with --labelset %s, and make this page again of all of them.",
-		plural.Of(fewest, "situation"), forTests(tests), needed, numbersBelow(needed))
+		plural.Of(most, "situation"), forTests(tests), needed, numbersBelow(needed))
 }
 
 func forTests(n int) string {

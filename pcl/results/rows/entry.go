@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -118,9 +119,35 @@ func Situations(m *results.Metric, entries ...*Entry) []stats.Shared {
 	return stats.Situations(scores...)
 }
 
-// Scores returns the means of A in a line for each situation, for rankings of entries.
+// Distinct returns the situations of [Situations] that a test may count: of those of one label set
+// in which each entry has the same value and the same models, the first stands for all. Methods
+// that learn from sums end alike whatever the timeline.
+func Distinct(m *results.Metric, entries ...*Entry) []stats.Shared {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(Situations(m, entries...), func(s stats.Shared) bool {
+		var ends []string
+		for i, e := range entries {
+			for _, r := range e.Rows {
+				switch {
+				case r.Situation != s.Situation || r.State != Done:
+				case r.Run.ModelSHA256 == "":
+					return false
+				default:
+					ends = append(ends, fmt.Sprint(i, r.Seed, r.Run.ModelSHA256, r.Value(m)))
+				}
+			}
+		}
+		slices.Sort(ends)
+		key := fmt.Sprint(s.LabelSet, ends)
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+}
+
+// Scores returns the means of A in a line for each distinct situation, for rankings of entries.
 func Scores(entries ...*Entry) (out [][]float64) {
-	for _, s := range Situations(results.FinalAccuracy, entries...) {
+	for _, s := range Distinct(results.FinalAccuracy, entries...) {
 		out = append(out, s.Means)
 	}
 	return out

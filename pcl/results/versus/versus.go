@@ -48,6 +48,7 @@ type Line struct {
 // difference. A statistic is nil if there are too few situations.
 type Against struct {
 	Situations int         `json:"situations"`
+	Repeated   int         `json:"repeated,omitempty"` // further situations that repeat these ([rows.Distinct])
 	Difference float64     `json:"difference"`
 	Interval   *[2]float64 `json:"interval95"`
 	P          *float64    `json:"p"`
@@ -115,6 +116,7 @@ func (t *Table) fill(entries []*rows.Entry) {
 	t.Lines = make([]Line, len(entries))
 	var pairs [][]stats.Shared
 	var tested []*Line
+	var repeated []int
 	for i, e := range entries {
 		l := &t.Lines[i]
 		l.Method, l.Runs, l.Diverged, l.Cost = e.Name, e.Done, e.Diverged, cost(e.Rows, entries[0].Rows)
@@ -125,11 +127,14 @@ func (t *Table) fill(entries []*rows.Entry) {
 			l.A += s.Means[0] / float64(len(means))
 		}
 		if shared := rows.Situations(results.FinalAccuracy, e, entries[0]); i > 0 && len(shared) > 0 {
-			pairs, tested = append(pairs, shared), append(tested, l)
+			distinct := rows.Distinct(results.FinalAccuracy, e, entries[0])
+			pairs, tested = append(pairs, distinct), append(tested, l)
+			repeated = append(repeated, len(shared)-len(distinct))
 		}
 	}
 	for i, c := range stats.Contrasts(pairs...) {
 		tested[i].Against = against(c)
+		tested[i].Against.Repeated = repeated[i]
 	}
 	t.say()
 }

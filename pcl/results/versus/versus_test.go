@@ -3,7 +3,9 @@ package versus_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +109,67 @@ func TestReferences(t *testing.T) {
 				t.Errorf("all[0].Lines[0].Method is %q; want %q", all[0].Lines[0].Method, want)
 			case len(all[0].Lines) != 3:
 				t.Errorf("len(all[0].Lines) is %d; want 3", len(all[0].Lines))
+			}
+		})
+	}
+}
+
+// TestSameWhateverTheTimeline: what two methods that learn from sums reach in three timelines of a
+// label set counts once, and a test of three situations there is none; against others all count.
+func TestSameWhateverTheTimeline(t *testing.T) {
+	grid := func(labelSets uint64, lda, ranpac string) (out []*rows.Row) {
+		for i := range 3 * labelSets {
+			labelSet := i / 3
+			for method, at := range map[string]struct {
+				a    float64
+				hash string
+			}{
+				"lda":    {61 + float64(labelSet)/8, fmt.Sprint("lda", labelSet, lda)},
+				"ranpac": {60 + float64(labelSet)/4, fmt.Sprint("ranpac", labelSet, ranpac)},
+				"er":     {50 + float64(i)/8, fmt.Sprint("er", i)},
+			} {
+				r := done(method, method, labelSet, 0, at.a, 1)
+				if r.Timeline = i % 3; at.hash == "" || strings.HasSuffix(at.hash, "-") {
+					at.hash = ""
+				}
+				r.Run.ModelSHA256 = at.hash
+				out = append(out, r)
+			}
+		}
+		slices.SortStableFunc(out, func(a, b *rows.Row) int { return strings.Compare(b.Method, a.Method) }) // ranpac, lda, er
+		return out
+	}
+	for name, c := range map[string]struct {
+		rows               []*rows.Row
+		situations, others int // of ranpac against lda, and of er against lda
+		verdict            string
+		note               string
+	}{
+		"three label sets": {grid(3, "", ""), 3, 9, "At the 5 % level, lda is better than er (by 10.",
+			"ranpac and lda end with the same model whatever the timeline: their 9 situations are 3, one for each label set, " +
+				"and a test takes at least 6."},
+		"six label sets": {grid(6, "", ""), 6, 18, "At the 5 % level, lda is better than ",
+			"their 18 situations are 6, one for each label set."},
+		"models that are not known": {grid(3, "-", ""), 9, 9, "At the 5 % level, lda is ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := of(c.rows, "lda")[0]
+			by := map[string]*versus.Against{}
+			for _, l := range table.Lines {
+				by[l.Method] = l.Against
+			}
+			ranpac, er := by["ranpac"], by["er"]
+			if ranpac.Situations != c.situations || ranpac.Situations+ranpac.Repeated != c.others ||
+				er.Situations != c.others || er.Repeated != 0 {
+				t.Errorf("ranpac %+v, er %+v", ranpac, er)
+			}
+			if (c.situations < 6) != (ranpac.P == nil) || er.P == nil || *er.P > 0.01 {
+				t.Errorf("p of ranpac %v, of er %v", ranpac.P, er.P)
+			}
+			text := textOf(t, table)
+			if !strings.HasPrefix(table.Verdict, c.verdict) || !strings.Contains(text, c.note) ||
+				(c.note == "") != !strings.Contains(text, "whatever the timeline") {
+				t.Errorf("want %q and %q in\n%s", c.verdict, c.note, text)
 			}
 		})
 	}

@@ -13,17 +13,34 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
+// Reach returns how many comparisons are tested, the most situations that one of them has, and how
+// many it takes for as many tests to show anything. Where none has enough situations for a test,
+// all count.
+func (t *Table) Reach() (tests, most, needed int) {
+	some := slices.ContainsFunc(t.Lines, Line.tested)
+	for _, l := range t.Lines {
+		if l.Against != nil && (!some || l.tested()) {
+			tests, most = tests+1, max(most, l.Against.Situations)
+		}
+	}
+	return tests, most, stats.MinPairs(stats.Level, max(1, tests))
+}
+
+func (l Line) tested() bool { return l.Against != nil && l.Against.P != nil }
+
 // say fills in the sentences.
 func (t *Table) say() {
 	said := map[string][]string{}
 	var open []Line
-	tests, fewest, needed := 0, math.MaxInt, 0
+	tests, most, needed := t.Reach()
 	for _, l := range t.Lines[1:] {
 		verdict, name := "not shown to differ from", l.Method
 		switch a := l.Against; {
 		case a == nil:
 			t.noted("%s has no situation and seed in common with %s.", l.Method, t.Reference)
 			continue
+		case !l.tested():
+			verdict = "not tested against"
 		case !a.Differs:
 			open = append(open, l)
 		case a.Difference < 0:
@@ -32,10 +49,9 @@ func (t *Table) say() {
 			verdict, name = "worse than", fmt.Sprintf("%s (by %s)", name, points(a.Difference))
 		}
 		said[verdict] = append(said[verdict], name)
-		tests, fewest, needed = tests+1, min(fewest, l.Against.Situations), max(needed, l.Against.contrast.Needed)
 	}
 	var parts []string
-	for _, verdict := range []string{"better than", "worse than", "not shown to differ from"} {
+	for _, verdict := range []string{"better than", "worse than", "not shown to differ from", "not tested against"} {
 		if len(said[verdict]) > 0 {
 			parts = append(parts, verdict+" "+list(said[verdict]))
 		}
@@ -43,17 +59,17 @@ func (t *Table) say() {
 	switch {
 	case tests == 0:
 		t.Verdict = "There is nothing to compare."
-	case fewest < needed:
+	case most < needed:
 		t.Verdict = fmt.Sprintf("Nothing can be decided: with %s, %s cannot show a difference at 5 %%, "+
 			"whatever the numbers; it takes %d.",
-			plural.Of(fewest, "situation"), plural.Of(tests, "comparison"), needed)
+			plural.Of(most, "situation"), plural.Of(tests, "comparison"), needed)
 	default:
 		t.Verdict = fmt.Sprintf("At the 5 %% level, %s is %s.", t.Reference, strings.Join(parts, "; it is "))
 		if len(open) > 0 {
 			t.More = more(open, tests)
 		}
 	}
-	t.note(fewest)
+	t.note(most)
 }
 
 // noted adds a sentence to the notes.
@@ -62,7 +78,7 @@ func (t *Table) noted(format string, args ...any) {
 }
 
 // note adds what the reader should know about the runs.
-func (t *Table) note(fewest int) {
+func (t *Table) note(most int) {
 	grouped, clusters := false, true
 	for _, l := range t.Lines {
 		if l.Diverged > 0 {
@@ -74,8 +90,15 @@ func (t *Table) note(fewest int) {
 				l.Method, plural.Of(l.Runs, "run"), plural.Of(l.Situations, "situation"),
 				t.Reference, t.Lines[0].Runs, t.Lines[0].Situations)
 		}
-		if l.Against != nil && l.Against.contrast.Grouped {
-			grouped, clusters = true, clusters && l.Against.Interval != nil
+		switch a := l.Against; {
+		case a == nil:
+		case a.contrast.Grouped:
+			grouped, clusters = true, clusters && a.Interval != nil
+		case a.Repeated > 0:
+			t.noted("%s and %s end with the same model whatever the timeline: their %d situations are %d, one for each "+
+				"label set%s.", l.Method, t.Reference, a.Situations+a.Repeated, a.Situations, l.tooFew())
+		case a.Situations < most && !l.tested():
+			t.noted("%s has %s in common with %s%s.", l.Method, plural.Of(a.Situations, "situation"), t.Reference, l.tooFew())
 		}
 	}
 	switch {
@@ -85,9 +108,17 @@ func (t *Table) note(fewest int) {
 	case grouped:
 		t.noted("All runs have one label set: they say nothing about other divisions of the classes into tasks, " +
 			"and nothing is called a difference.")
-	case fewest == 1:
+	case most == 1:
 		t.noted("Seeds alone say nothing about other label sets and timelines.")
 	}
+}
+
+// tooFew says that a comparison has no test.
+func (l Line) tooFew() string {
+	if l.tested() {
+		return ""
+	}
+	return fmt.Sprintf(", and a test takes at least %d", stats.MinPairs(stats.Level, 1))
 }
 
 // more says what further situations would show of methods that are not told from the reference.
