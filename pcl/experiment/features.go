@@ -138,7 +138,7 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 		return nil, err
 	}
 	out := *d
-	out.Height, out.Width, out.Channels, out.Vector = 0, 0, 0, features.Width
+	out.Height, out.Width, out.Channels = 0, 0, 0
 	out.Features = w.spec.String()
 	var train, test features.Pictures
 	var which [2][]int
@@ -159,7 +159,7 @@ func featuresOf(ctx context.Context, d *datasets.Dataset, w wanted, o features.O
 	if err != nil {
 		return nil, err
 	}
-	out.Train.Pixels, out.Test.Pixels = codes[0], codes[1]
+	out.Train.Pixels, out.Test.Pixels, out.Vector = codes[0], codes[1], len(codes[0])/max(1, train.Len())
 	out.SHA256, err = onWeights(d.SHA256, w.spec)
 	return &out, err
 }

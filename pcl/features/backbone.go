@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"sync"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -53,14 +52,17 @@ func Open(ctx context.Context, s Spec, o Options, height, width, channels int) (
 	if err != nil {
 		return nil, err
 	}
-	b.store = store{filepath.Join(b.dir, s.folder(sum))}
 	if b.on, err = o.open(ctx); err != nil {
 		return nil, err
 	}
-	if b.network, err = newNetwork(b.on, w, s); err != nil {
+	if b.network, err = newNetwork(b.on, w, s); err == nil && w.onnx != nil {
+		_, err = b.network.ready(b.size)
+	}
+	if err != nil {
 		b.on.Close()
 		return nil, err
 	}
+	b.store = s.store(b.dir, sum, b.network.width)
 	err = b.store.find(func(key) bool { return true }, func(k key, codes []uint8) {
 		b.take(k, bytes.Clone(codes))
 		b.cached++
@@ -107,7 +109,7 @@ func (b *Backbone) take(k key, codes []uint8) {
 func (b *Backbone) Inputs() int { return b.size.one() }
 
 // Width is how many values its features have.
-func (b *Backbone) Width() int { return Width }
+func (b *Backbone) Width() int { return b.network.width }
 
 // pictures are those whose values lie in x one after another: c/255 for a byte c.
 func (b *Backbone) pictures(x []float32) (Pictures, error) {
@@ -140,15 +142,15 @@ func (b *Backbone) Of(x []float32) ([]float32, error) {
 			continue
 		}
 		if codes[k] = b.codesOf(k); codes[k] == nil {
-			missing, codes[k] = append(missing, i), make([]uint8, Width)
+			missing, codes[k] = append(missing, i), make([]uint8, b.Width())
 		}
 	}
 	if err := b.compute(p, keys, missing, codes); err != nil {
 		return nil, err
 	}
-	out := make([]float32, len(keys)*Width)
+	out := make([]float32, len(keys)*b.Width())
 	for i, k := range keys {
-		fp.Units(out[i*Width:], codes[k])
+		fp.Units(out[i*b.Width():], codes[k])
 	}
 	return out, nil
 }
@@ -172,7 +174,7 @@ func (b *Backbone) compute(p Pictures, keys []key, which []int, codes map[key][]
 		}
 		return nil
 	})
-	if err != nil || b.pending.Len() < mostEntries*entrySize {
+	if err != nil || b.pending.Len() < mostEntries*b.store.entrySize() {
 		return err
 	}
 	return b.flush()

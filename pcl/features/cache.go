@@ -45,7 +45,7 @@ func List(dir string) ([]Kept, error) {
 			continue
 		}
 		k := Kept{Name: f.Name()}
-		s := store{filepath.Join(dir, f.Name())}
+		s := folder(dir, f.Name())
 		files, err := s.files()
 		if err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func Delete(ctx context.Context, dir, name string) error {
 	if err != nil {
 		return err
 	}
-	s := store{filepath.Join(dir, name)}
+	s := folder(dir, name)
 	if about, err := os.Stat(s.dir); err != nil || !about.IsDir() || name != filepath.Base(s.dir) || name == ".." {
 		return fmt.Errorf("features: the cache has no folder %q; want a name that pcl data features lists", name)
 	}
@@ -103,7 +103,7 @@ func Drop(ctx context.Context, dir string, p Pictures) (n int, err error) {
 	}
 	dir, err = cacheDir(dir)
 	for _, k := range all {
-		of, err := store{filepath.Join(dir, k.Name)}.drop(ctx, func(k key) bool { return gone[k] })
+		of, err := folder(dir, k.Name).drop(ctx, func(k key) bool { return gone[k] })
 		n += of
 		if err != nil {
 			return n, err

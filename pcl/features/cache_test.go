@@ -140,7 +140,7 @@ func TestCopiedEntries(t *testing.T) {
 		t.Errorf("dropped %d entries, %v; want 4", n, err)
 	}
 	for _, k := range must.Get(List(o.Dir))(t) {
-		if k.Pictures != 1 || k.Damaged != 0 || k.Bytes != entrySize {
+		if k.Pictures != 1 || k.Damaged != 0 || k.Bytes != int64(entrySize) {
 			t.Errorf("left: %+v", k)
 		}
 	}
@@ -177,7 +177,7 @@ func TestCachesApart(t *testing.T) {
 		t.Errorf("opened %d times; want 4 caches with codes of their own", opened)
 	}
 	kept := must.Get(List(o.Dir))(t)
-	if len(kept) != 4 || kept[0].Pictures != 2 || kept[0].Bytes != 2*entrySize || kept[0].Damaged != 0 {
+	if len(kept) != 4 || kept[0].Pictures != 2 || kept[0].Bytes != int64(2*entrySize) || kept[0].Damaged != 0 {
 		t.Errorf("%+v", kept)
 	}
 	if n, err := Drop(t.Context(), o.Dir, Pictures{8, 8, 3, p.of(0)}); n != 4 || err != nil {
@@ -229,7 +229,7 @@ func TestInterrupted(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Open: openGo}
 	n := newDrawn(t, backend.Go, s)
 	m := &maker{extraction: &extraction{spec: s, options: o, lists: []Pictures{p}},
-		store: store{filepath.Join(o.Dir, "x")}}
+		store: store{filepath.Join(o.Dir, "x"), Width}}
 	must.Do(t, m.index())
 	kept := 0
 	err := n.each(ctx, p, []int{0, 1, 2, 3, 4}, func(i int, values []float32) error {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Width is how many values a picture's features have.
+// Width is how many values features of EfficientNet-Lite0 have.
 const Width = 1280
 
 // Scale is the code of a value of 1: a code c stands for c/Scale of a vector of length 1. One that

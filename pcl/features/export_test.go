@@ -7,6 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
+var entrySize = store{width: Width}.entrySize()
+
 // Unrounded returns the features of all pictures, divided by a quarter of their length and cut to
 // 1.
 func Unrounded(ctx context.Context, b *backend.Backend, s Spec, p Pictures) ([][]float32, error) {
@@ -34,4 +36,20 @@ func Unrounded(ctx context.Context, b *backend.Backend, s Spec, p Pictures) ([][
 		out = append(out, v)
 	}
 	return out, err
+}
+
+// values returns the features of all pictures, unrounded.
+func (n *network) values(ctx context.Context, p Pictures) ([]float32, error) {
+	if _, err := n.ready(p); err != nil {
+		return nil, err
+	}
+	which := make([]int, p.Len())
+	for i := range which {
+		which[i] = i
+	}
+	out := make([]float32, p.Len()*n.width)
+	return out, n.each(ctx, p, which, func(i int, values []float32) error { // each goroutine writes to places of its own
+		copy(out[i*n.width:], values)
+		return nil
+	})
 }

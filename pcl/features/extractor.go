@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -49,11 +48,18 @@ type network struct {
 	size    int
 	flips   bool
 	batch   int
+	width   int // how many values features have; of an ONNX file known when it is ready
 
-	programs map[[3]int][]*program.Program // by the size of the pictures; for each client
-	params   [][]compute.Buffer            // for each client
-	onnx     map[[3]int][]*onnxNetwork     // in place of programs, of a backbone in an ONNX file
-	counter  atomic.Int64
+	made    map[[3]int][]computer // by the size of the pictures; for each client
+	params  [][]compute.Buffer    // for each client
+	counter atomic.Int64
+}
+
+// A computer computes features of batches on one client. high [size, height] and wide [size, width]
+// are the matrices that resize the rows and the columns of a picture.
+type computer interface {
+	call(x []uint8, high, wide []float32) ([]float32, error)
+	Close()
 }
 
 // batchSize is how many pictures a batch has, by the side of what the backbone takes: few, so that
@@ -70,8 +76,8 @@ func batchSize(on *backend.Backend, size int) int {
 }
 
 func newNetwork(b *backend.Backend, w *weights, s Spec) (*network, error) {
-	n := &network{backend: b, weights: w, size: s.Size, flips: s.Flips, batch: batchSize(b, s.Size),
-		programs: map[[3]int][]*program.Program{}}
+	n := &network{backend: b, weights: w, size: s.Size, flips: s.Flips, batch: batchSize(b, s.Size), width: Width,
+		made: map[[3]int][]computer{}}
 	for _, client := range b.Clients() {
 		var params []compute.Buffer
 		for i := range w.layers {
@@ -93,59 +99,53 @@ func newNetwork(b *backend.Backend, w *weights, s Spec) (*network, error) {
 }
 
 func (n *network) close() {
-	for _, of := range n.programs {
-		for _, p := range of {
-			p.Close()
-		}
-	}
-	for _, of := range n.onnx {
-		for _, one := range of {
-			one.close()
+	for _, of := range n.made {
+		for _, c := range of {
+			c.Close()
 		}
 	}
 	for _, params := range n.params {
 		program.Free(params...)
 	}
-	n.programs, n.params, n.onnx = nil, nil, nil
+	n.made, n.params = nil, nil
 }
 
-// ready returns the programs for pictures of a size, one for each client.
-func (n *network) ready(p Pictures) ([]*program.Program, error) {
+// ready returns what computes features of pictures of a size, for each client.
+func (n *network) ready(p Pictures) ([]computer, error) {
 	key := [3]int{p.Height, p.Width, p.Channels}
-	if made := n.programs[key]; made != nil {
+	if made := n.made[key]; made != nil {
 		return made, nil
 	}
-	clients := n.backend.Clients()
-	if n.weights.onnx != nil {
-		if n.onnx == nil {
-			n.onnx = map[[3]int][]*onnxNetwork{}
-		}
-		for _, client := range clients {
-			one, err := n.weights.onnx.open(client, n.batch, n.size, p)
-			if err != nil {
-				return nil, err
-			}
-			n.onnx[key] = append(n.onnx[key], one)
-		}
-		n.programs[key] = make([]*program.Program, len(clients))
-		return n.programs[key], nil
-	}
-	made := make([]*program.Program, len(clients))
+	made := make([]computer, len(n.backend.Clients()))
 	var group errgroup.Group
-	for i, client := range clients {
+	for i, client := range n.backend.Clients() {
 		group.Go(func() (err error) {
-			made[i], err = n.compile(client, p)
+			if f := n.weights.onnx; f != nil {
+				made[i], err = f.open(client, n.batch, n.size, p)
+			} else {
+				made[i], err = n.compile(client, n.params[i], p)
+			}
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	n.programs[key] = made
+	if one, ok := made[0].(*onnxNetwork); ok {
+		n.width = one.width
+	}
+	n.made[key] = made
 	return made, nil
 }
 
-func (n *network) compile(on compute.Backend, p Pictures) (*program.Program, error) {
+// compiled is a computer of EfficientNet-Lite0.
+type compiled struct {
+	*program.Program
+	params []compute.Buffer
+	batch  int
+}
+
+func (n *network) compile(on compute.Backend, params []compute.Buffer, p Pictures) (compiled, error) {
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 	inputs := []program.Input{
 		{Name: "x", Shape: shapes.Make(dtypes.Uint8, n.batch, p.Height, p.Width, p.Channels)},
@@ -156,15 +156,33 @@ func (n *network) compile(on compute.Backend, p Pictures) (*program.Program, err
 		inputs = append(inputs, program.Input{Name: l.name, Shape: float(l.dims()...)},
 			program.Input{Name: l.name + ".bias", Shape: float(l.out)})
 	}
-	return program.Compile(on, &n.counter, "features", inputs, func(in []*graph.Node) []*graph.Node {
+	prog, err := program.Compile(on, &n.counter, "features", inputs, func(in []*graph.Node) []*graph.Node {
 		return []*graph.Node{n.weights.run(scaled(in[0], in[1], in[2], n.size), in[3:])}
 	})
+	return compiled{prog, params, n.batch}, err
+}
+
+func (c compiled) call(x []uint8, high, wide []float32) ([]float32, error) {
+	in := []any{x, high, wide}
+	for _, p := range c.params {
+		in = append(in, p)
+	}
+	out, err := c.Call(in...)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Free(out...)
+	values, err := program.Read[float32](out[0], c.batch*Width)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(values), nil // of memory that ends with its buffer
 }
 
 // each computes the features of the pictures with the given numbers, and calls take with those of
 // each, from several goroutines.
 func (n *network) each(ctx context.Context, p Pictures, which []int, take func(i int, values []float32) error) error {
-	programs, err := n.ready(p)
+	computers, err := n.ready(p)
 	if err != nil {
 		return err
 	}
@@ -172,12 +190,9 @@ func (n *network) each(ctx context.Context, p Pictures, which []int, take func(i
 	batches := slices.Collect(slices.Chunk(which, n.batch))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for c, prog := range programs {
+	for _, c := range computers {
 		group.Go(func() error {
-			b := &batch{network: n, program: prog, client: c, x: make([]uint8, n.batch*p.one()), high: high, wide: wide}
-			if of := n.onnx[[3]int{p.Height, p.Width, p.Channels}]; of != nil {
-				b.file = of[c]
-			}
+			b := &batch{network: n, computer: c, x: make([]uint8, n.batch*p.one()), high: high, wide: wide}
 			for at := next.Add(1) - 1; int(at) < len(batches); at = next.Add(1) - 1 {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -195,9 +210,7 @@ func (n *network) each(ctx context.Context, p Pictures, which []int, take func(i
 // batch computes the features of batches on one client.
 type batch struct {
 	*network
-	program    *program.Program
-	client     int
-	file       *onnxNetwork // in place of program
+	computer
 	x          []uint8
 	high, wide []float32
 }
@@ -208,23 +221,23 @@ func (b *batch) run(p Pictures, which []int, take func(i int, values []float32) 
 	for k, i := range which {
 		copy(b.x[k*p.one():], p.of(i))
 	}
-	values, err := b.call(nil)
+	values, err := b.compute(nil)
 	if err == nil && b.flips {
 		mirror(b.x, p.Width, p.Channels)
-		values, err = b.call(values)
+		values, err = b.compute(values)
 	}
 	for k, i := range which {
 		if err != nil {
 			return err
 		}
-		err = take(i, values[k*Width:(k+1)*Width])
+		err = take(i, values[k*b.width:(k+1)*b.width])
 	}
 	return err
 }
 
-// call returns the features of b.x or, if there are others, their mean.
-func (b *batch) call(others []float32) ([]float32, error) {
-	values, err := b.compute()
+// compute returns the features of b.x or, if there are others, their mean.
+func (b *batch) compute(others []float32) ([]float32, error) {
+	values, err := b.call(b.x, b.high, b.wide)
 	if err != nil {
 		return nil, err
 	}
@@ -232,26 +245,6 @@ func (b *batch) call(others []float32) ([]float32, error) {
 		values[i] = (values[i] + v) / 2
 	}
 	return values, nil
-}
-
-func (b *batch) compute() ([]float32, error) {
-	if b.file != nil {
-		return b.file.call(b.x, b.high, b.wide)
-	}
-	in := []any{b.x, b.high, b.wide}
-	for _, p := range b.params[b.client] {
-		in = append(in, p)
-	}
-	out, err := b.program.Call(in...)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Free(out...)
-	values, err := program.Read[float32](out[0], b.batch*Width)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(values), nil // of memory that ends with its buffer
 }
 
 // mirror exchanges left and right of pictures.
@@ -263,21 +256,4 @@ func mirror(x []uint8, width, channels int) {
 			}
 		}
 	}
-}
-
-// values returns the features of all pictures, unrounded.
-func (n *network) values(ctx context.Context, p Pictures) ([]float32, error) {
-	which := make([]int, p.Len())
-	for i := range which {
-		which[i] = i
-	}
-	out := make([]float32, p.Len()*Width)
-	var mu sync.Mutex
-	err := n.each(ctx, p, which, func(i int, values []float32) error {
-		mu.Lock()
-		defer mu.Unlock()
-		copy(out[i*Width:], values)
-		return nil
-	})
-	return out, err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -41,9 +40,9 @@ func (o Options) open(ctx context.Context) (*backend.Backend, error) {
 	return o.Open(ctx)
 }
 
-// Of returns, for each of the lists, the codes of its pictures, Width for each. Codes that are in
-// the cache are read there. All others are computed and added to it, also if ctx ends before all
-// are done.
+// Of returns, for each of the lists, the codes of its pictures, as many for each as the backbone has
+// features. Codes that are in the cache are read there. All others are computed and added to it,
+// also if ctx ends before all are done.
 func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, error) {
 	dir, err := cacheDir(o.Dir)
 	if err != nil {
@@ -53,7 +52,8 @@ func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, e
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	return x.out, x.all(ctx)
+	err = x.all(ctx)
+	return x.out, err
 }
 
 // Missing returns how many pictures, of those that differ, have no features in the cache.
@@ -70,7 +70,9 @@ func Missing(s Spec, dir string, lists ...Pictures) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = x.look(store{dir: filepath.Join(dir, s.folder(cmp.Or(sum, published)))})
+	if kept, known := s.kept(dir, cmp.Or(sum, published)); known {
+		err = x.look(kept)
+	}
 	return len(x.missing), err
 }
 
@@ -83,8 +85,11 @@ type extraction struct {
 	options Options
 	dir     string
 	lists   []Pictures
+	width   int // how many codes a picture has, once that is known
 	out     [][]uint8
 	missing map[key][]place // the pictures whose codes are not in out yet; equal ones have one key
+	on      *backend.Backend
+	network *network // nil until something is computed
 }
 
 func (x *extraction) index() error {
@@ -93,7 +98,6 @@ func (x *extraction) index() error {
 		if err := p.check(); err != nil {
 			return err
 		}
-		x.out = append(x.out, make([]uint8, p.Len()*Width))
 		for i := range p.Len() {
 			k := keyOf(p, i)
 			x.missing[k] = append(x.missing[k], place{l, i})
@@ -105,18 +109,26 @@ func (x *extraction) index() error {
 // found writes the codes of a picture to all places where it stands.
 func (x *extraction) found(k key, codes []uint8) {
 	for _, at := range x.missing[k] {
-		copy(x.out[at.list][at.i*Width:], codes)
+		copy(x.out[at.list][at.i*x.width:], codes)
 	}
 	delete(x.missing, k)
 }
 
+// look reads what the cache has.
 func (x *extraction) look(s store) error {
+	if x.out == nil {
+		x.width = s.width
+		for _, p := range x.lists {
+			x.out = append(x.out, make([]uint8, p.Len()*s.width))
+		}
+	}
 	return s.find(func(k key) bool { return x.missing[k] != nil }, x.found)
 }
 
 // all reads what the cache has and computes the rest. Of several processes, one computes, and the
 // others read what it made.
 func (x *extraction) all(ctx context.Context) error {
+	defer x.close()
 	sum := published
 	var w *weights
 	if x.spec.Weights != "" {
@@ -126,15 +138,23 @@ func (x *extraction) all(ctx context.Context) error {
 		}
 		sum = w.sum
 	}
-	s := store{dir: filepath.Join(x.dir, x.spec.folder(sum))}
-	if err := x.look(s); err != nil || len(x.missing) == 0 {
-		return err
+	s, known := x.spec.kept(x.dir, sum)
+	if known {
+		if err := x.look(s); err != nil || len(x.missing) == 0 {
+			return err
+		}
 	}
 	if w == nil {
 		var err error
 		if w, err = installed(ctx, x.dir, x.options.Progress); err != nil {
 			return err
 		}
+	}
+	if !known {
+		if err := x.open(ctx, w); err != nil {
+			return err
+		}
+		s = x.spec.store(x.dir, sum, x.network.width)
 	}
 	unlock, err := s.lock(ctx, func() {
 		say(x.options.Progress, "Waiting for another process that computes features...\n")
@@ -146,26 +166,42 @@ func (x *extraction) all(ctx context.Context) error {
 	if err := x.look(s); err != nil || len(x.missing) == 0 {
 		return err
 	}
-	return x.compute(ctx, s, w)
+	if err := x.open(ctx, w); err != nil {
+		return err
+	}
+	return x.compute(ctx, s)
+}
+
+// open opens the network, unless it is open. It is made ready, by which its width is known.
+func (x *extraction) open(ctx context.Context, w *weights) (err error) {
+	if x.network != nil {
+		return nil
+	}
+	if x.on, err = x.options.open(ctx); err != nil {
+		return err
+	}
+	if x.network, err = newNetwork(x.on, w, x.spec); err == nil && w.onnx != nil {
+		_, err = x.network.ready(x.lists[0])
+	}
+	return err
+}
+
+func (x *extraction) close() {
+	if x.network != nil {
+		x.network.close()
+	}
+	if x.on != nil {
+		x.on.Close()
+	}
 }
 
 // compute makes the features that are missing.
-func (x *extraction) compute(ctx context.Context, s store, w *weights) error {
-	b, err := x.options.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	n, err := newNetwork(b, w, x.spec)
-	if err != nil {
-		return err
-	}
-	defer n.close()
+func (x *extraction) compute(ctx context.Context, s store) (err error) {
 	made := &maker{extraction: x, store: s, begun: time.Now(), total: len(x.missing),
 		line: terminal.NewLine(x.options.Progress)}
 	defer made.line.Close()
 	for l := range x.lists {
-		if err = made.list(ctx, n, l); err != nil {
+		if err = made.list(ctx, x.network, l); err != nil {
 			break
 		}
 	}
@@ -205,7 +241,7 @@ func (m *maker) list(ctx context.Context, n *network, l int) error {
 	}
 	slices.Sort(which)
 	return n.each(ctx, m.lists[l], which, func(i int, values []float32) error {
-		codes := make([]uint8, Width)
+		codes := make([]uint8, n.width)
 		if err := Encode(codes, values); err != nil {
 			return fmt.Errorf("%s: %w", m.options.name(l, i), err)
 		}
@@ -223,7 +259,7 @@ func (m *maker) keep(k key, codes []uint8) error {
 	rate := float64(m.done) / time.Since(m.begun).Seconds()
 	left := time.Duration(float64(m.total-m.done) / rate * float64(time.Second))
 	m.line.Show("features: %d of %d pictures, %.0f a second, %s left", m.done, m.total, rate, left.Round(time.Second))
-	if m.pending.Len() < mostEntries*entrySize {
+	if m.pending.Len() < mostEntries*m.entrySize() {
 		return nil
 	}
 	return m.flush()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -21,7 +22,7 @@ import (
 const ONNX = "onnx"
 
 // fromONNX is a backbone in an ONNX file. Its input are images [N,3,H,W], of pixels as torchvision
-// scales them; output names the value in the file that has the features, [N,Width].
+// scales them; output names the value in the file that has the features, [N,features].
 type fromONNX struct {
 	file   []byte
 	output string
@@ -57,48 +58,77 @@ func (f *fromONNX) parse() (m onnxfile.Model, err error) {
 	if m, err = parser.Parse(f.file); err != nil {
 		return nil, fmt.Errorf("it is not a whole ONNX file: %w", err)
 	}
-	names, shapes := m.Inputs()
-	if len(names) != 1 || shapes[0].Rank() != 4 || shapes[0].DType != dtypes.Float32 {
-		return nil, fmt.Errorf("its inputs are %v, %v; want one of images, float32 [N,3,height,width]", names, shapes)
+	names, sizes := m.Inputs()
+	if len(names) != 1 || sizes[0].Rank() != 4 || sizes[0].DType != dtypes.Float32 {
+		return nil, fmt.Errorf("its inputs are %v, %v; want one of images, float32 [N,3,height,width]", names, sizes)
 	}
 	return m, nil
 }
 
-// onnxNetwork computes features on one client.
+// mostWide is how many values features may have; the sums of lda take 268 MB then.
+const mostWide = 8192
+
+// onnxNetwork is a computer of a backbone in an ONNX file.
 type onnxNetwork struct {
-	store *model.Store
-	exec  *model.Exec
-	x     [4]int // dimensions of a batch of pictures
+	store       *model.Store
+	exec        *model.Exec
+	batch, size int
+	pictures    Pictures // without pixels
+	width       int
 }
 
-// open builds the network for batches of pictures.
+// open builds the network for batches of pictures. An error names the node that GoMLX does not
+// have, or what is missing.
 func (f *fromONNX) open(on compute.Backend, batch, size int, p Pictures) (*onnxNetwork, error) {
 	m, err := f.parse()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("features: %w", err)
 	}
-	store := model.NewStore()
-	if err := m.VariablesToScope(store.RootScope()); err != nil {
-		return nil, fmt.Errorf("its values cannot be read: %w", err)
+	n := &onnxNetwork{store: model.NewStore(), batch: batch, size: size, pictures: p}
+	if err := m.VariablesToScope(n.store.RootScope()); err != nil {
+		return nil, fmt.Errorf("features: the ONNX file's values cannot be read: %w", err)
 	}
 	names, _ := m.Inputs()
-	exec, err := model.NewExec(on, store, func(scope *model.Scope, x, high, wide *graph.Node) *graph.Node {
+	n.exec, err = model.NewExec(on, n.store, func(scope *model.Scope, x, high, wide *graph.Node) *graph.Node {
 		images := graph.TransposeAllAxes(torchScaled(resized(x, high, wide, size)), 0, 3, 1, 2)
 		var outputs []string
 		if f.output != "" {
 			outputs = []string{f.output}
 		}
 		out := m.CallGraph(scope, x.Graph(), map[string]*graph.Node{names[0]: images}, outputs...)[0]
-		if d := out.Shape().Dimensions; len(d) != 2 || d[1] != Width || out.DType() != dtypes.Float32 {
-			panic(fmt.Errorf("its output is %s; want float32 [N,%d]: output=NAME names another value in it", out.Shape(), Width))
+		d := out.Shape().Dimensions
+		if len(d) != 2 || d[1] > mostWide || out.DType() != dtypes.Float32 {
+			panic(fmt.Errorf("its output is %s; want float32 [N,features], at most %d: output=NAME names another value in it",
+				out.Shape(), mostWide))
 		}
+		n.width = d[1]
 		return out
 	})
-	return &onnxNetwork{store, exec, [4]int{batch, p.Height, p.Width, p.Channels}}, err
+	if err == nil {
+		_, err = n.exec.Compile(shapes.Make(dtypes.Uint8, batch, p.Height, p.Width, p.Channels),
+			shapes.Make(dtypes.Float32, size, p.Height), shapes.Make(dtypes.Float32, size, p.Width))
+	}
+	if err != nil {
+		n.Close()
+		return nil, cannotUse(err)
+	}
+	return n, nil
 }
 
-func (n *onnxNetwork) close() {
-	n.exec.Finalize()
+// cannotUse is an error of GoMLX without the stack that it may have.
+func cannotUse(err error) error {
+	reason := err.Error()
+	if _, behind, found := strings.Cut(reason, "panicked: "); found {
+		reason, _, _ = strings.Cut(behind, "\n")
+	}
+	return fmt.Errorf("features: the ONNX file cannot be used: %s", reason)
+}
+
+// Close lets go of the network.
+func (n *onnxNetwork) Close() {
+	if n.exec != nil {
+		n.exec.Finalize()
+	}
 	n.store.Finalize()
 }
 
@@ -110,22 +140,15 @@ func torchScaled(x *graph.Node) *graph.Node {
 	return graph.Div(graph.Sub(graph.MulScalar(x, 1./255), mean), deviation)
 }
 
-// call returns the features of a batch of pictures. high [size, height] and wide [size, width] are
-// the matrices that resize the rows and the columns of a picture. The first call compiles the
-// network; an error names the node that GoMLX does not have, or what is missing.
 func (n *onnxNetwork) call(x []uint8, high, wide []float32) (values []float32, err error) {
-	size := len(high) / n.x[1]
+	p := n.pictures
 	in := []*tensors.Tensor{
-		tensors.FromFlatDataAndDimensions(x, n.x[:]...),
-		tensors.FromFlatDataAndDimensions(high, size, n.x[1]), tensors.FromFlatDataAndDimensions(wide, size, n.x[2]),
+		tensors.FromFlatDataAndDimensions(x, n.batch, p.Height, p.Width, p.Channels),
+		tensors.FromFlatDataAndDimensions(high, n.size, p.Height), tensors.FromFlatDataAndDimensions(wide, n.size, p.Width),
 	}
 	out, err := n.exec.Call(in[0], in[1], in[2])
 	if err != nil {
-		reason := err.Error()
-		if _, behind, found := strings.Cut(reason, "panicked: "); found {
-			reason, _, _ = strings.Cut(behind, "\n")
-		}
-		return nil, fmt.Errorf("features: the ONNX file cannot be used: %s", reason)
+		return nil, cannotUse(err)
 	}
 	values, err = tensors.CopyFlatData[float32](out[0])
 	for _, t := range append(in, out...) {

@@ -58,6 +58,20 @@ func TestONNXFile(t *testing.T) {
 		t.Error("the codes are not those of the features")
 	}
 
+	wide := must.Get(of("good.onnx", "logits"))(t) // other features of the same file, some below 0
+	opened := 0
+	again := must.Get(Of(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"), Output: "logits"},
+		Options{Dir: cache, Open: counted(&opened)}, p))(t)
+	if len(wide) != 20 || !slices.Equal(again[0], wide) || opened > 0 || slices.Max(wide[:10]) == 0 {
+		t.Errorf("codes %d and, with the backend opened %d times, %d; want the same 10 of two pictures", wide, opened, again[0])
+	}
+	bb := must.Get(Open(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"), Output: "logits"},
+		Options{Dir: cache, Open: openGo}, 32, 32, 3))(t)
+	if bb.Width() != 10 || !slices.Equal(bb.known[keyOf(p, 1)], wide[10:]) {
+		t.Errorf("a Backbone of %d values knows %d; want %d", bb.Width(), bb.known[keyOf(p, 1)], wide[10:])
+	}
+	must.Do(t, bb.Close())
+
 	whole := must.Get(os.ReadFile(filepath.Join(dir, "good.onnx")))(t)
 	mlp := must.Get(model.NewMLP(4, nil, 2))(t)
 	flat := onnx.Network{Model: mlp, Parameters: make([]float32, mlp.Layout().Total)}
@@ -70,7 +84,7 @@ func TestONNXFile(t *testing.T) {
 		{"text.onnx", "features", "not a whole ONNX file"},
 		{"empty.onnx", "", "not a whole ONNX file"}, {"flat.onnx", "", "want one of images"},
 		{"none.onnx", "", "no such file"},
-		{"good.onnx", "", "output=NAME"}, {"good.onnx", "nonesuch", "nonesuch"},
+		{"good.onnx", "head.clip", "output=NAME"}, {"good.onnx", "nonesuch", "nonesuch"},
 		{"missing.onnx", "features", "block3.project.w"}, {"unknown.onnx", "features", "the odd one"},
 	} {
 		if _, err := of(c.name, c.output); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -79,11 +93,9 @@ func TestONNXFile(t *testing.T) {
 			t.Logf("%.300v", err)
 		}
 	}
-	pictures := 0
 	for _, kept := range must.Get(List(cache))(t) {
-		pictures += kept.Pictures
-	}
-	if pictures != 2 {
-		t.Errorf("the cache has %d pictures; want the two of the file that can be used", pictures)
+		if kept.Pictures != 2 || kept.Damaged != 0 {
+			t.Errorf("%+v; want two pictures of a file that can be used", kept)
+		}
 	}
 }

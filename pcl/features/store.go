@@ -25,14 +25,17 @@ import (
 // and add to it. A file is a list of entries. Damaged or missing entries of a file cost only
 // themselves: their features are computed again. Entries that were copied from the folder of
 // another backbone or size count as damaged.
-type store struct{ dir string }
+type store struct {
+	dir   string
+	width int // how many codes a picture has
+}
 
 // key is the SHA-256 of a picture's size and pixels.
 type key [sha256.Size]byte
 
 // entrySize is the length of an entry: the key, the codes, and the checksum of the folder's name
 // and of both.
-const entrySize = sha256.Size + Width + 4
+func (s store) entrySize() int { return sha256.Size + s.width + 4 }
 
 // fileEnding ends the names of the files with entries.
 const fileEnding = ".features"
@@ -69,8 +72,8 @@ func (s store) entries(path string, do func(k key, entry []byte)) (damaged int, 
 	if err != nil {
 		return 0, err
 	}
-	for entry := range slices.Chunk(data, entrySize) {
-		if len(entry) < entrySize || !bytes.Equal(entry, s.entryOf(key(entry), codesIn(entry))) {
+	for entry := range slices.Chunk(data, s.entrySize()) {
+		if len(entry) < s.entrySize() || !bytes.Equal(entry, s.entryOf(key(entry), s.codesIn(entry))) {
 			damaged += len(entry)
 			continue
 		}
@@ -79,7 +82,7 @@ func (s store) entries(path string, do func(k key, entry []byte)) (damaged int, 
 	return damaged, nil
 }
 
-func codesIn(entry []byte) []uint8 { return entry[sha256.Size : sha256.Size+Width] }
+func (s store) codesIn(entry []byte) []uint8 { return entry[sha256.Size : sha256.Size+s.width] }
 
 // find calls found with the codes of those keys that the store has. The codes are valid during the
 // call.
@@ -91,7 +94,7 @@ func (s store) find(wanted func(key) bool, found func(k key, codes []uint8)) err
 	for _, path := range files {
 		_, err := s.entries(path, func(k key, entry []byte) {
 			if wanted(k) {
-				found(k, codesIn(entry))
+				found(k, s.codesIn(entry))
 			}
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have deleted it
