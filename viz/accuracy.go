@@ -57,9 +57,13 @@ var spreadNames = [...]string{bands: "band: ± one standard deviation over the r
 
 // markArrivals marks the steps at which tasks begin.
 func markArrivals(p *Plot, run *results.Run) {
+	names := namesBetween(run)
 	for i, task := range run.Tasks {
 		label := fmt.Sprint(task.ID)
-		if i == 0 {
+		switch {
+		case names != nil:
+			label = names[i]
+		case i == 0:
 			label = "task 1"
 		}
 		p.Mark(float64(task.Start), label)

@@ -39,7 +39,7 @@ func AccuracyMatrix(runs ...*results.Run) (*Figure, error) {
 		p.AddMatrix(m)
 		for i, row := range m.Cells {
 			for j, v := range row {
-				f.Data.Add(g.Label, m.Rows[i], m.Columns[j], v)
+				f.Data.Add(g.Label, g.Runs[0].Tasks[i].ID, m.Columns[j], v)
 			}
 		}
 		plots = append(plots, p)
@@ -57,6 +57,7 @@ func accuracyMatrix(g repetitions) (*Matrix, error) {
 	m := &Matrix{Text: percent, Color: Sequential}
 	at := make([][]results.Point, len(g.Runs))
 	first := g.Runs[0]
+	names := first.TaskNames()
 	for k, r := range g.Runs {
 		if at[k] = taskEnds(r); len(at[k]) != len(at[0]) {
 			return nil, fmt.Errorf("viz: run %s was evaluated at %d task ends and run %s at %d", first.ID, len(at[0]), r.ID,
@@ -70,7 +71,7 @@ func accuracyMatrix(g repetitions) (*Matrix, error) {
 		m.Columns = append(m.Columns, strings.ReplaceAll(strings.Trim(fmt.Sprint(p.Ended), "[]"), " ", "+"))
 	}
 	for i, task := range first.Tasks {
-		m.Rows = append(m.Rows, fmt.Sprint(task.ID))
+		m.Rows = append(m.Rows, numbered(names[i], task.ID))
 		m.Cells = append(m.Cells, nil)
 		for column, p := range at[0] {
 			if slices.Contains(p.Ended, task.ID) {

@@ -29,7 +29,7 @@ type Bar struct {
 // AddBars adds bars, and names their rows along the vertical axis.
 func (p *Plot) AddBars(b Bars) {
 	p.Y.Min, p.Y.Max = -0.5, float64(len(b.Rows))-0.5
-	p.Y.Tick.Marker = rowTicks(b.Rows)
+	p.Y.Tick.Marker = rowTicks(b.Rows, longestName)
 	p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
 	p.Add(b)
 }

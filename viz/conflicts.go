@@ -17,8 +17,9 @@ import (
 // pair, averaged over the steps with both streams; on the right is the share of those steps in
 // which the pair conflicts (cosine below 0). It must show which streams conflict, how strongly and
 // how often. The records must hold Gram matrices. For a single step only the cosines are drawn.
-func Conflicts(records []results.Record) (*Figure, error) {
-	s, err := streamsOf(records)
+// tasks has the names of the tasks, as for [StreamWeights].
+func Conflicts(records []results.Record, tasks ...string) (*Figure, error) {
+	s, err := streamsOf(records, tasks...)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +44,11 @@ func Conflicts(records []results.Record) (*Figure, error) {
 	}
 	return NewFigure(Figure{Name: "conflicts", Data: data, Height: 300, Width: DefaultWidth / 2 * vg.Length(len(row)),
 		Alt: fmt.Sprintf("Cosines of the gradients of %s.", plural.Of(len(s.ids), "stream")),
-		Key: []KeyEntry{
+		Key: append([]KeyEntry{
 			Swatch("conflict (−1; all steps)", Diverging(-1)),
 			Swatch("at right angles (0; half of the steps)", Diverging(0)),
 			Swatch("agreement (+1; no step)", Diverging(1)),
-		}}, row)
+		}, t.unnamed...)}, row)
 }
 
 // triangle is a matrix with each pair of streams once.
@@ -55,6 +56,8 @@ type triangle struct {
 	*streams
 	pairs         map[[2]int]pair
 	below, across []int // the places of streams that have a pair with an earlier one, and with a later one
+	rows, columns []string
+	unnamed       []KeyEntry // the names of columns that are numbers, and no rows
 }
 
 func (s *streams) triangle(pairs map[[2]int]pair) *triangle {
@@ -68,20 +71,43 @@ func (s *streams) triangle(pairs map[[2]int]pair) *triangle {
 	}
 	slices.Sort(t.across)
 	t.below, t.across = slices.Compact(t.below), slices.Compact(t.across)
+	t.rows, t.columns = t.namesAt(t.below), t.namesAt(t.across)
+	if !fit(t.columns, 230) {
+		t.number()
+	}
 	return t
+}
+
+func (t *triangle) namesAt(places []int) (names []string) {
+	for _, i := range places {
+		names = append(names, t.name(t.ids[i]))
+	}
+	return names
+}
+
+// number puts numbers in the place of the names of tasks above columns, and beside those of rows.
+func (t *triangle) number() {
+	for k, j := range t.across {
+		id := t.ids[j]
+		if id <= 0 {
+			continue
+		}
+		if name := t.columns[k]; ownName(name, id) != "" && !slices.Contains(t.below, j) {
+			t.unnamed = append(t.unnamed, KeyEntry{Label: numbered(name, id)})
+		}
+		t.columns[k] = fmt.Sprint(id)
+	}
+	for k, i := range t.below {
+		if id := t.ids[i]; id > 0 && ownName(t.rows[k], id) != "" {
+			t.rows[k] = numbered(t.rows[k], id)
+		}
+	}
 }
 
 // plot draws a value of each pair.
 func (t *triangle) plot(title string, color func(float64) Color, text func(float64) string,
 	value func(pair) float64) *Plot {
-	m, names := &Matrix{Color: color, Text: text}, t.names()
-	for _, j := range t.across {
-		name := names[j]
-		if len(names) > 7 { // too many to stand beside each other in full
-			name = strings.TrimPrefix(name, "task ")
-		}
-		m.Columns = append(m.Columns, name)
-	}
+	m := &Matrix{Color: color, Text: text, Rows: t.rows, Columns: t.columns}
 	for _, i := range t.below {
 		var row []float64
 		for _, j := range t.across {
@@ -89,7 +115,7 @@ func (t *triangle) plot(title string, color func(float64) Color, text func(float
 				row[len(row)-1] = value(t.pairs[[2]int{t.ids[i], t.ids[j]}])
 			}
 		}
-		m.Rows, m.Cells = append(m.Rows, names[i]), append(m.Cells, row)
+		m.Cells = append(m.Cells, row)
 	}
 	p := NewBarePlot(title, "", "")
 	p.AddMatrix(m)

@@ -26,12 +26,12 @@ type FeatureMap struct {
 // classes have their own combination of colour and marker. A class without a name in names is shown
 // by its number.
 func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
-	classes := map[int]int{} // the place of each class, for its colour
+	classes, rehearsal := map[int]int{}, false // the place of each class, for its colour
 	f := Figure{Name: "features", Data: Table{Head: []string{"map", "x", "y", "class", "rehearsal"}}}
 	for _, m := range features {
 		m.check()
 		for k, x := range m.X {
-			classes[m.Class[k]] = 0
+			classes[m.Class[k]], rehearsal = 0, rehearsal || m.stored(k)
 			f.Data.Add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k))
 		}
 	}
@@ -45,20 +45,29 @@ func Features(names map[int]string, features ...FeatureMap) (*Figure, error) {
 		addFeatureMap(p, &features[i], classes, names)
 		plots = append(plots, p)
 	}
-	f.Key = classKey(classes, names)
-	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %s of the model, with the rehearsal "+
-		"samples.", len(classes), plural.Of(len(features), "state"))
+	f.Key = classKey(classes, names, rehearsal)
+	f.Alt = fmt.Sprintf("Two-dimensional maps of the features of %s, in %s of the model",
+		classCount(len(classes)), plural.Of(len(features), "state"))
+	if rehearsal {
+		f.Alt += ", with the rehearsal samples"
+	}
+	f.Alt += "."
 	rows := Rows(plots...)
 	f.Height = 230 * vg.Length(len(rows))
+	if len(plots) == 1 {
+		f.Width, f.Height = 400, 300 // so that a phone shows all of it
+	}
 	return NewFigure(f, rows...)
 }
 
 // classKey explains the marks, and names the classes as far as there is room.
-func classKey(places map[int]int, names map[int]string) []KeyEntry {
+func classKey(places map[int]int, names map[int]string, rehearsal bool) []KeyEntry {
 	key := []KeyEntry{
 		{Label: "test sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 2, Shape: draw.CircleGlyph{}}},
-		{Label: "rehearsal sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 3.6,
-			Shape: rimmed{Ink, draw.CircleGlyph{}}}},
+	}
+	if rehearsal {
+		key = append(key, KeyEntry{Label: "rehearsal sample", Glyph: draw.GlyphStyle{Color: Muted, Radius: 3.6,
+			Shape: rimmed{Ink, draw.CircleGlyph{}}}})
 	}
 	if len(places) > 30 {
 		return key

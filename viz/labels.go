@@ -14,8 +14,9 @@ import (
 // series instead.
 type listed struct {
 	KeyEntry
-	end  *plotter.XY // the last point of the series; nil if it has no values
-	line plotter.XYs // the points of its line, which labels do not cover; nil if no line is drawn
+	end    *plotter.XY // the last point of the series; nil if it has no values
+	line   plotter.XYs // the points of its line, which labels do not cover; nil if no line is drawn
+	spread plotter.XYs // the ends of the last point's spread, if it has one
 }
 
 const (
@@ -52,7 +53,7 @@ func (f *Figure) placeKey(width vg.Length) (places []vg.Point, height vg.Length)
 	}
 	at, sty := vg.Point{Y: -lineHeight / 2}, TextStyle(Ink)
 	for _, e := range f.Key {
-		w := e.text() + sty.Width(e.Label)
+		w := e.text() + sty.Width(cut(e.Label, width-e.text()))
 		if at.X > 0 && at.X+w > width {
 			at = vg.Point{Y: at.Y - lineHeight}
 		}
@@ -78,7 +79,7 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 		if e.Glyph.Shape != nil {
 			c.DrawGlyphNoClip(e.Glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
 		}
-		c.FillText(TextStyle(Ink), at.Add(vg.Point{X: e.text(), Y: lift}), e.Label)
+		c.FillText(TextStyle(Ink), at.Add(vg.Point{X: e.text(), Y: lift}), cut(e.Label, c.Max.X-c.Min.X-e.text()))
 	}
 	return height
 }
@@ -90,7 +91,7 @@ const leader vg.Length = 16 // from the right edge of the data to the text
 func (p *Plot) endLabels(labels []listed) {
 	sty, room := TextStyle(Ink), make(rightRoom, len(labels))
 	for i, l := range labels {
-		room[i] = leader + sty.Width(l.Label)
+		room[i] = leader + sty.Width(cut(l.Label, longestName))
 	}
 	slices.SortStableFunc(labels, func(a, b listed) int { return cmp.Compare(a.end.Y, b.end.Y) })
 	p.Add(room)
@@ -113,7 +114,7 @@ func (p *Plot) endLabels(labels []listed) {
 				l.Glyph.Radius = vg.Points(2.6)
 				c.DrawGlyphNoClip(l.Glyph, at)
 			}
-			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.Label)
+			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, cut(l.Label, longestName))
 		}
 	}))
 }
@@ -126,9 +127,13 @@ func (p *Plot) namesBeside(labels []listed) {
 		var names []PointLabel
 		for _, l := range labels {
 			at := c.At(l.end.X, l.end.Y)
-			taken = append(append(taken, square(at, 3)), c.along(l.line)...)
-			names = append(names, PointLabel{At: at, Text: l.Label, Style: TextStyle(Ink), Reach: 60, Must: true,
-				Series: l.Label})
+			taken = append(append(taken, square(at, 4)), c.along(l.line)...)
+			if l.spread != nil {
+				low, high, half := l.spread[0], l.spread[1], vg.Point{X: 2.5} // of the bar's caps
+				taken = append(taken, spanned(c.At(low.X, low.Y).Sub(half), c.At(high.X, high.Y).Add(half)))
+			}
+			names = append(names, PointLabel{At: at, Text: cut(l.Label, longestName), Series: l.Label, Style: TextStyle(Ink),
+				Reach: 60, Must: true})
 		}
 		c.DrawLabels(taken, names...)
 	}))

@@ -26,7 +26,7 @@ func (p *Plot) AddMatrix(m *Matrix) {
 	p.X.Min, p.X.Max = -0.5, float64(len(m.Columns))-0.5
 	p.Y.Min, p.Y.Max = -0.5, float64(len(m.Rows))-0.5
 	p.X.Tick.Marker = thinned(placeTicks(m.Columns), 12)
-	p.Y.Tick.Marker = thinned(rowTicks(m.Rows), 24)
+	p.Y.Tick.Marker = thinned(rowTicks(m.Rows, longestRow), 24)
 	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
 	p.X.LineStyle.Width, p.Y.LineStyle.Width = 0, 0
 	p.Add(m)
@@ -79,11 +79,18 @@ func thinned(ticks plot.ConstantTicks, n int) plot.ConstantTicks {
 // rowY is where the row with number i of n stands, the first at the top.
 func rowY(n, i int) float64 { return float64(n - 1 - i) }
 
-// rowTicks name rows along a vertical axis.
-func rowTicks(names []string) plot.ConstantTicks {
-	ticks := placeTicks(names)
+// rowTicks name rows along a vertical axis. Names wider than the limit are cut, and get the row's
+// number where two would look alike.
+func rowTicks(names []string, limit vg.Length) plot.ConstantTicks {
+	ticks, seen := placeTicks(names), map[string]bool{}
 	for i := range ticks {
-		ticks[i].Value = rowY(len(names), i)
+		ticks[i].Value, ticks[i].Label = rowY(len(names), i), cut(names[i], limit)
+		seen[ticks[i].Label] = true
+	}
+	for i := 0; i < len(ticks) && len(seen) < len(ticks); i++ {
+		if ticks[i].Label != names[i] {
+			ticks[i].Label = cut(fmt.Sprint(i+1, " ", names[i]), limit)
+		}
 	}
 	return ticks
 }

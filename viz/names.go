@@ -32,6 +32,7 @@ func (c Pen) DrawLabels(taken []vg.Rectangle, labels ...PointLabel) {
 			c.DrawSegment(lineStyle(Muted, 0.5), n.At, end)
 		}
 		c.DrawText(n.Style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, n.Text)
+		box.Max.X += 2 // so that two texts do not read as one
 		taken = append(taken, box)
 	}
 }

@@ -48,8 +48,10 @@ func (c Pen) FillRectangle(fill Color, a, b vg.Point) {
 // DrawText writes a text that begins at its left middle, over a plate that covers the lines behind
 // it.
 func (c Pen) DrawText(sty text.Style, at vg.Point, s string) {
+	size := sty.Rectangle(s).Size()
+	plate := spanned(at.Sub(vg.Point{Y: size.Y / 2}), at.Add(vg.Point{X: size.X, Y: size.Y / 2}))
 	c.SetColor(Background.Alpha(215))
-	c.Fill(sty.Rectangle(s).Add(at).Path())
+	c.Fill(plate.Path())
 	c.write(sty, at, s)
 }
 

@@ -182,7 +182,7 @@ func (p *Plot) list(e listed) {
 		return
 	}
 	old := &p.key[at]
-	old.end = e.end
+	old.end, old.spread = e.end, e.spread
 	if e.Line.Width > 0 {
 		old.Line = e.Line
 	}

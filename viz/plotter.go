@@ -65,8 +65,11 @@ func (p *Plot) addSeries(it Plotter) {
 	p.Plot.Add(tag{name: s.Label, at: s.pageValues()}, it, tag{})
 	if s.Line.Width > 0 || s.Glyph.Shape != nil {
 		listed := listed{KeyEntry: s.KeyEntry}
-		if len(s.Values) > 0 {
-			listed.end = &s.Values[len(s.Values)-1]
+		if n := len(s.Values) - 1; n >= 0 {
+			listed.end = &s.Values[n]
+			if s.Low != nil {
+				listed.spread = plotter.XYs{{X: s.Values[n].X, Y: s.Low[n]}, {X: s.Values[n].X, Y: s.High[n]}}
+			}
 		}
 		if s.Line.Width > 0 {
 			listed.line = s.Values

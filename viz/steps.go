@@ -20,14 +20,15 @@ import (
 // σᵢ‖d‖²): it is 0 where the guarantee is tight, and positive for streams that descend without a
 // weight (λᵢ = 0). The lower plot has the worst violation of the guarantee and of complementary
 // slackness, on a logarithmic axis whose lower end stands for 0. At most about 250 points are
-// drawn: the means of their steps above, the worst below.
-func Certificates(records []results.Record) (*Figure, error) {
+// drawn: the means of their steps above, the worst below. tasks has the names of the tasks, as for
+// [StreamWeights].
+func Certificates(records []results.Record, tasks ...string) (*Figure, error) {
 	kept := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !certified(&r) })
 	if len(kept) == 0 {
 		return nil,
 			errors.New("viz: no record holds a certificate (λ, σ, slacks and the Gram matrix); record a run of an EMGD method")
 	}
-	s, err := streamsOf(kept)
+	s, err := streamsOf(kept, tasks...)
 	if err != nil {
 		return nil, err
 	}

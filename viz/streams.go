@@ -64,7 +64,7 @@ func (s *streams) name(id int) string {
 	case id == results.PenaltyID:
 		return "penalty"
 	case task > 0:
-		return fmt.Sprintf("memory of task %d", task)
+		return "memory of " + s.name(task)
 	case id == 0 || !s.several:
 		return "memory"
 	case id == -1:

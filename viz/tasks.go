@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -38,20 +37,23 @@ func TaskAccuracy(runs ...*results.Run) (*Figure, error) {
 		Key: []KeyEntry{{Label: "bar: at the task's own end; marker: at the end of the run"}},
 		Alt: fmt.Sprintf("Accuracy of %s at its own end and at the end of the run, for %s.", plural.Of(tasks, "task"),
 			plural.Of(len(groups), "method"))}
-	names := make(plot.ConstantTicks, tasks)
+	names := runs[0].TaskNames()
 	for i, g := range groups {
-		row := &dumbbells{label: g.Label, style: g.Style, shift: beside(i, len(groups))}
+		row := &dumbbells{label: g.Label, style: g.Style, shift: beside(i, len(groups)), tasks: names}
 		for j, task := range runs[0].Tasks {
 			b := dumbbellOf(g, j)
-			names[j] = plot.Tick{Value: float64(j), Label: fmt.Sprint(task.ID)}
-			row.tasks, row.all = append(row.tasks, names[j].Label), append(row.all, b)
+			row.all = append(row.all, b)
 			f.Data.Add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
 		}
 		p.Add(row)
 	}
 	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
 	p.Y.Min, p.Y.Max = max(0, p.Y.Min-4), min(100, p.Y.Max+4)
-	p.X.Tick.Marker, p.X.Tick.Length = names, 0
+	var ticks plot.ConstantTicks
+	for i, name := range orNumbers(runs[0].Tasks, names, 520) {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
+	}
+	p.X.Tick.Marker, p.X.Tick.Length = ticks, 0
 	return NewFigure(f, []*Plot{p})
 }
 
@@ -93,7 +95,7 @@ func (d *dumbbells) Plot(canvas draw.Canvas, p *plot.Plot) {
 	c, thin := NewPen(canvas, p), lineStyle(d.style.Color, 1)
 	for j, b := range d.all {
 		at := float64(j) + d.shift
-		c.Describe(d.label, fmt.Sprintf("task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own,
+		c.Describe(d.label, fmt.Sprintf("%s: %.1f at its own end, %.1f ± %.1f at the end of the run", d.tasks[j], b.own,
 			b.final, b.std))
 		own, final := c.At(at, b.own), c.At(at, b.final)
 		c.DrawSegment(thin, own, final)
@@ -133,8 +135,9 @@ func TaskCurves(run *results.Run) (*Figure, error) {
 		Alt: fmt.Sprintf("Test accuracy of %s against the optimiser step.", plural.Of(len(run.Tasks), "task"))}
 	end := draw.GlyphStyle{Color: Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
 	var ended []plot.Plotter
+	names := run.TaskNames()
 	for i, task := range run.Tasks {
-		name, style := cmp.Or(task.Name, fmt.Sprint("task ", task.ID)), Style{Color: TaskColor(i, len(run.Tasks))}
+		name, style := names[i], Style{Color: TaskColor(i, len(run.Tasks))}
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {

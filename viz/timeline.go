@@ -107,10 +107,9 @@ func memoryFrom(run *results.Run) int {
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
 func streamBars(run *results.Run) (b Bars) {
+	b.Rows = run.TaskNames()
 	for i, task := range run.Tasks {
-		text := whichClasses(task)
-		b.Rows = append(b.Rows, fmt.Sprintf("task %d", task.ID))
-		b.Bars = append(b.Bars, Bar{Row: i, Text: text, Start: float64(task.Start), End: float64(task.End + 1),
+		b.Bars = append(b.Bars, Bar{Row: i, Text: whichClasses(task), Start: float64(task.Start), End: float64(task.End + 1),
 			Color: TaskColor(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
@@ -131,7 +130,12 @@ func whichClasses(task results.Task) string {
 		return ""
 	case n == len(task.Names) && n <= 3 && utf8.RuneCountInString(names) <= 24:
 		return names
-	case n == 1:
+	}
+	return classCount(n)
+}
+
+func classCount(n int) string {
+	if n == 1 {
 		return "1 class"
 	}
 	return fmt.Sprintf("%d classes", n)
@@ -175,8 +179,9 @@ func Scenarios(scenarios ...*scenario.Scenario) (*Figure, error) {
 
 // addStreams adds when each stream of a run begins and ends.
 func addStreams(t *Table, title string, run *results.Run) {
-	for _, task := range run.Tasks {
-		t.Add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
+	names := run.TaskNames()
+	for i, task := range run.Tasks {
+		t.Add(title, names[i], task.Start, task.End)
 	}
 	for _, r := range rehearsals(run) {
 		t.Add(title, "memory", r[0], r[1]-1)

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"sort"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -48,4 +49,25 @@ func broken(text string, limit vg.Length, width func(string) vg.Length) (lines [
 		}
 	}
 	return lines
+}
+
+// Names are a user's own, of any length. More of a plot's side than this would push the plot away.
+const (
+	longestName vg.Length = 150
+	longestRow  vg.Length = 80 // of a matrix, which may be one of three side by side
+)
+
+// cut takes the middle out of a name that is wider than a limit. Its end often tells it from
+// others.
+func cut(name string, limit vg.Length) string {
+	width := TextStyle(Ink).Width
+	if width(name) <= limit {
+		return name
+	}
+	letters := []rune(name)
+	without := func(n int) string {
+		left := len(letters) - n
+		return string(letters[:left-left/2]) + "…" + string(letters[len(letters)-left/2:])
+	}
+	return without(sort.Search(len(letters), func(n int) bool { return width(without(n)) <= limit }))
 }

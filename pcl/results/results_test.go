@@ -320,3 +320,23 @@ func TestReadLongRecords(t *testing.T) {
 			len(got[0].Gram), rows*rows)
 	}
 }
+
+// TestNamesOfTasks: a name, a number where there is none, and both where tasks share a name.
+func TestNamesOfTasks(t *testing.T) {
+	for want, names := range map[string][]string{
+		"task 1; task 2":                           {"", " \t"},
+		"digits; letters":                          {"digits", " letters\n"},
+		"digits (task 1); digits (task 2); x":      {"digits", "digits", "x"},
+		"task 1; task 2 (task 2); task 2 (task 3)": {"", "", "task 2"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			run := &Run{}
+			for i, name := range names {
+				run.Tasks = append(run.Tasks, Task{ID: i + 1, Name: name})
+			}
+			if got := strings.Join(run.TaskNames(), "; "); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}

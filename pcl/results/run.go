@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -107,6 +108,23 @@ func (r *Run) Span() int {
 		span = max(span, t.End+1)
 	}
 	return span
+}
+
+// TaskNames returns what figures and pages call each task: its name, and its number where it has
+// none or shares it with another.
+func (r *Run) TaskNames() []string {
+	names, times := make([]string, len(r.Tasks)), map[string]int{}
+	for i, t := range r.Tasks {
+		number := fmt.Sprint("task ", t.ID)
+		names[i] = cmp.Or(strings.Join(strings.Fields(t.Name), " "), number)
+		times[names[i]]++
+	}
+	for i, t := range r.Tasks {
+		if times[names[i]] > 1 {
+			names[i] = fmt.Sprintf("%s (task %d)", names[i], t.ID)
+		}
+	}
+	return names
 }
 
 // Class is one class of a task.

@@ -254,8 +254,9 @@ func TestValues(t *testing.T) {
 		t.Fatalf("%d displays, want 5\n%s", len(shown), stderr)
 	}
 	for i, want := range []map[string]int{
-		{"<tr>": 3, ">Name</th>": 1, "hidden": 0}, nil, {"data:image/png;base64,": 2, "<br>7</div>": 1},
-		{"&lt;zero&gt;</div>": 1}, nil,
+		{"<tr>": 3, ">Name</th>": 1, "hidden": 0}, nil,
+		{"data:image/png;base64,": 2, "<br>7</div>": 1, `alt="image 2 of 2"`: 1},
+		{"&lt;zero&gt;</div>": 1, `alt="image 1 of 2"`: 1}, nil,
 	} {
 		data, _ := shown[i].Data[viz.MediaType].(string)
 		if frames, err := viz.ReadFrames([]byte(data)); want == nil && (err != nil || len(frames.Drawings) != 1) {

@@ -2,6 +2,7 @@ package nb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"fmt"
 	"image"
@@ -17,8 +18,10 @@ func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on 
 
 func inNotebook() bool { return gonbui.IsNotebook }
 
-// Image shows an image at one screen pixel for each of its pixels.
+// Image shows an image at one screen pixel for each of its pixels. alt describes it for readers who
+// cannot see it; without one they are told its size.
 func Image(m image.Image, alt string) error {
+	alt = cmp.Or(alt, fmt.Sprintf("an image of %d × %d pixels", m.Bounds().Dx(), m.Bounds().Dy()))
 	return report(send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
 		protocol.MIMEImagePNG: encoded(m), protocol.MIMETextPlain: alt,
 	}}, ""))

@@ -206,8 +206,8 @@ func sheet(images []image.Image, name func(i int) string) error {
 	for i, m := range images {
 		name, size := html.EscapeString(name(i)), 2*m.Bounds().Dx()
 		fmt.Fprintf(&page,
-			`<div style="display:inline-block;margin:2px;text-align:center"><img alt="%s" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
-			name, min(size, max(size/2, 128)), base64.StdEncoding.EncodeToString(encoded(m)), name)
+			`<div style="display:inline-block;margin:2px;text-align:center"><img alt="image %d of %d" style="width:%dpx;image-rendering:pixelated" src="data:image/png;base64,%s"><br>%s</div>`,
+			i+1, len(images), min(size, max(size/2, 128)), base64.StdEncoding.EncodeToString(encoded(m)), name)
 	}
 	return report(showHTML(page.String(), "", ""))
 }

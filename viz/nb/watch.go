@@ -88,11 +88,7 @@ func (t *Training) draw(live *Live) error {
 		add(viz.TaskCurves(run))
 	}
 	if len(records) > 1 {
-		var names []string
-		for _, task := range run.Tasks {
-			names = append(names, task.Name)
-		}
-		add(viz.StreamWeights(records, names...))
+		add(viz.StreamWeights(records, byID(run)...))
 	}
 	return live.put(figures...)
 }
@@ -126,22 +122,25 @@ func (d *history) weights(r *results.Record) string {
 	if weights == nil {
 		symbol, weights = "w", r.Weights
 	}
-	loss, parts := 0.0, []string{}
+	loss, parts, names := 0.0, []string{}, byID(&d.run)
 	for i, id := range r.IDs {
+		name := "memory"
+		if id > 0 && id <= len(names) {
+			name = names[id-1]
+		}
 		loss += r.Losses[i] / float64(len(r.IDs))
-		parts = append(parts, fmt.Sprintf("%s %.3g", d.name(id), weights[i]))
+		parts = append(parts, fmt.Sprintf("%s %.3g", name, weights[i]))
 	}
 	return fmt.Sprintf(", loss %.3g; %s: %s", loss, symbol, strings.Join(parts, ", "))
 }
 
-func (d *history) name(id int) string {
-	for _, t := range d.run.Tasks {
-		if t.ID == id && t.Name != "" {
-			return t.Name
-		}
+// byID returns the names of tasks by their numbers, from task 1 on; a task that has not begun has
+// none.
+func byID(run *results.Run) (names []string) {
+	for i, name := range run.TaskNames() {
+		id := run.Tasks[i].ID
+		names = append(names, make([]string, max(0, id-len(names)))...)
+		names[id-1] = name
 	}
-	if id <= 0 {
-		return "memory"
-	}
-	return fmt.Sprint("task ", id)
+	return names
 }

@@ -217,7 +217,7 @@ func (s *runSet) costs(tables []*versus.Table) block {
 	rows := viz.Rows(plots...)
 	f.Height = vg.Length(290 * len(rows))
 	if len(plots) == 1 {
-		f.Width = 400 // which a phone can show as a whole
+		f.Width, f.Height = 320, 250 // of which a phone can show all, and its texts large enough to read
 	}
 	return titled("Accuracy against cost",
 		"Up and to the left is better. Bars are the ± of the table. The time of a step is "+

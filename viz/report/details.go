@@ -49,7 +49,7 @@ func (s *runSet) steps(c *rows.Column) ([]block, error) {
 				continue
 			}
 			out = append(out, block{Title: fmt.Sprintf("Steps of %s, seed %d", e.Name, r.Seed), Folded: true,
-				Parts: stepFigures(records)})
+				Parts: stepFigures(records, r.Run.TaskNames()...)})
 			if p := viz.CheckCertificates(records); p.Steps > 0 {
 				out[0].Notes = []string{note}
 				proofs.add(row{Series: e.Name}, datum{Text: e.Name}, datum{Text: fmt.Sprint(r.Seed)},
@@ -65,17 +65,18 @@ func (s *runSet) steps(c *rows.Column) ([]block, error) {
 func rough(x float64) string { return fmt.Sprintf("%.0e", x) }
 
 // stepFigures draws what the records have; the last lacks the rows if the run diverged.
-func stepFigures(records []results.Record) (out []block) {
+func stepFigures(records []results.Record, tasks ...string) (out []block) {
 	if viz.CheckCertificates(records).Steps > 0 {
 		out = append(out, titled("What each stream gains beyond its share",
 			"Look at the lower panel first: points near 10⁻¹⁶, the rounding of float64, mean that each step is exact. In "+
-				"the upper one a stream at 0 binds; one above it descends by itself.").of(viz.Certificates(records)))
+				"the upper one a stream at 0 binds; one above it descends by itself.").of(viz.Certificates(records, tasks...)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) {
-		out = append(out, titled("What each stream weighs").of(viz.StreamWeights(records)))
+		out = append(out, titled("What each stream weighs").of(viz.StreamWeights(records, tasks...)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Gram) > 0 }) {
-		out = append(out, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(records)))
+		out = append(out, titled("Which streams conflict", "A cosine below 0 is a conflict.").
+			of(viz.Conflicts(records, tasks...)))
 	}
 	return out
 }
@@ -88,7 +89,7 @@ func (s *runSet) classes(c *rows.Column) block {
 	if slices.ContainsFunc(runs, func(r *results.Run) bool { return !slices.EqualFunc(r.Tasks, first, sameClasses) }) {
 		return block{}
 	}
-	b := block{Title: "Final accuracy by class", Folded: true}
+	b, names := block{Title: "Final accuracy by class", Folded: true}, runs[0].TaskNames()
 	for t, task := range first {
 		out := &table{Head: []string{"method"}}
 		for k, class := range task.ByClass {
@@ -108,7 +109,7 @@ func (s *runSet) classes(c *rows.Column) block {
 			}
 			out.add(row{Series: e.Name}, cells...)
 		}
-		b.Parts = append(b.Parts, block{Title: fmt.Sprintf("Task %d", task.ID), Table: out,
+		b.Parts = append(b.Parts, block{Title: "Classes of " + names[t], Table: out,
 			Notes: []string{"Means over the runs, in %; below, what the accuracy was when the task ended."}})
 	}
 	return b
