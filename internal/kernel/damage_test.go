@@ -72,7 +72,8 @@ func TestDamagedCache(t *testing.T) {
 		{"a bit of an archive", toy, flip, "is damaged"},
 		{"no archive", toy, os.Remove, ""},
 		{"a touched archive", toy, touch, ""},
-		{"half a kernel", k.Start, halve, ""},
+		{"half a kernel", k.Start, halve, "is damaged"},
+		{"no kernel", k.Start, os.Remove, ""},
 		{"half a description", described, halve, "host.json: "},
 		{"a description without checksums", described, func(file string) error {
 			return os.WriteFile(file, []byte(strings.ReplaceAll(readFile(t, file), `"Files"`, `"Old"`)), 0o600)

@@ -27,7 +27,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
-	"github.com/parallelcl/parallelcl/internal/stamp"
 )
 
 // Name is the name by which notebooks ask for the kernel.
@@ -38,7 +37,6 @@ type Kernel struct {
 	Version string `json:"version"` // of the module; "devel" where that is a clone, whose changes take effect in the next cell
 	Source  string `json:"source"`  // the module's folder
 	Start   string `json:"start"`   // the program that Jupyter runs
-	SHA256  string `json:"sha256"`  // of that program
 }
 
 //go:embed logo.svg
@@ -88,21 +86,6 @@ func Read(o Options) (k Kernel, err error) {
 	return k, nil
 }
 
-// verify compares the kernel's program, the host and the packages of cells with their checksums.
-func (k Kernel) verify(ctx context.Context) error {
-	if k.SHA256 == "" {
-		return errors.New("it is of an earlier version")
-	}
-	if _, err := (stamp.Files{k.Start: {SHA256: k.SHA256}}).Check(ctx, "", true); err != nil {
-		return err
-	}
-	h, err := build.Read(filepath.Dir(k.Start))
-	if err != nil {
-		return err
-	}
-	return h.Verify(ctx)
-}
-
 // Install installs the kernel for the module in a folder: its files, and its folder in the user's
 // Jupyter. It builds all packages, so that cells can later be built without a network. Calling it
 // again is quick and updates everything.
@@ -125,12 +108,8 @@ func Install(ctx context.Context, o Options, source string) (k Kernel, err error
 	if err != nil {
 		return k, err
 	}
-	program, err := stamp.Of(ctx, start)
-	if err != nil {
-		return k, err
-	}
 	_, version, _ := strings.Cut(filepath.Base(source), "@") // as in Go's cache
-	k = Kernel{cmp.Or(version, devel), source, start, program.SHA256}
+	k = Kernel{cmp.Or(version, devel), source, start}
 	return k, k.register(o)
 }
 
@@ -202,7 +181,8 @@ func Doctor(ctx context.Context, o Options) []Check {
 	}
 	k, gone := Read(o)
 	now := g.Plugins
-	if h, _ := build.Read(filepath.Dir(k.Start)); h != nil && gone == nil {
+	h, damaged := build.Read(filepath.Dir(k.Start))
+	if h != nil && gone == nil {
 		g.Plugins, g.Linker = h.Go.Plugins, h.Go.Linker
 	}
 	cells := "each is a program of its own, since cgo is off or no C compiler works (Debian, Ubuntu: apt install gcc " +
@@ -222,7 +202,10 @@ func Doctor(ctx context.Context, o Options) []Check {
 		unfit, mend = fmt.Errorf("%s. This has changed since the installation", cells), "pcl kernel install"
 	}
 	if gone == nil {
-		gone = k.verify(ctx)
+		gone = damaged
+	}
+	if gone == nil {
+		gone = h.Verify(ctx)
 	}
 	lab, absent := findLab(ctx, o.Cache, false)
 	return []Check{

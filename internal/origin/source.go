@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Fingerprint is a hash of the names, sizes and times of a module's Go files, without tests. It
-// takes some milliseconds.
+// Fingerprint is a hash of the names, sizes and times of the files that a module's packages consist
+// of, without tests. It takes some milliseconds.
 func Fingerprint(module string) string {
 	return hashOf(module, func(w io.Writer, path string, d fs.DirEntry) {
 		if info, err := d.Info(); err == nil {
@@ -20,7 +21,7 @@ func Fingerprint(module string) string {
 	})
 }
 
-// SourceSum is a hash of a module's Go code, without tests.
+// SourceSum is a hash of these files.
 func SourceSum(module string) string {
 	return hashOf(module, func(w io.Writer, path string, _ fs.DirEntry) {
 		data, err := os.ReadFile(path)
@@ -28,21 +29,33 @@ func SourceSum(module string) string {
 	})
 }
 
-// hashOf hashes the names of a module's Go files, and what describe writes about each.
+// hashOf hashes the names of the files, and what describe writes about each. A package may consist
+// of all that lies beside Go files and, since it can embed that, in folders below them.
 func hashOf(module string, describe func(w io.Writer, path string, d fs.DirEntry)) string {
 	sum := sha256.New()
-	_ = filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // the build says what can't be read
-		case d.IsDir() && path != module && notSource(path):
-			return filepath.SkipDir
-		case !d.IsDir() && !strings.HasSuffix(path, "_test.go") && (filepath.Ext(path) == ".go" || d.Name() == "go.mod"):
-			fmt.Fprintln(sum, strings.TrimPrefix(path, module))
-			describe(sum, path, d)
+	isGo := func(d fs.DirEntry) bool { return filepath.Ext(d.Name()) == ".go" }
+	var walk func(dir string, within bool)
+	walk = func(dir string, within bool) {
+		entries, _ := os.ReadDir(dir) // the build says what can't be read
+		within = within || slices.ContainsFunc(entries, isGo)
+		for _, d := range entries {
+			path := filepath.Join(dir, d.Name())
+			switch {
+			case d.IsDir() && !notSource(path):
+				walk(path, within && dir != module)
+			case !d.IsDir() && (within && !notCode(d.Name()) || d.Name() == "go.mod"):
+				fmt.Fprintln(sum, strings.TrimPrefix(path, module))
+				describe(sum, path, d)
+			}
 		}
-		return nil
-	})
+	}
+	walk(module, false)
 	return fmt.Sprintf("%x", sum.Sum(nil)[:6])
+}
+
+// notCode says whether a file beside Go files is no part of a package.
+func notCode(name string) bool {
+	return strings.HasSuffix(name, "_test.go") || slices.Contains([]string{".md", ".ipynb"}, filepath.Ext(name))
 }
 
 // notSource says whether a folder holds no package of the module.

@@ -81,7 +81,7 @@ var mayImport = map[string]string{
 	"internal/journal":             "internal/atomicfile internal/regular",
 	"internal/jsonbits":            "internal/fp internal/jsonin",
 	"internal/jsonin":              "internal/printable",
-	"internal/kernel":              "internal/atomicfile internal/filelock internal/kernel/build internal/origin internal/printable internal/stamp",
+	"internal/kernel":              "internal/atomicfile internal/filelock internal/kernel/build internal/origin internal/printable",
 	"internal/kernel/build":        "internal/atomicfile internal/filelock internal/kernel/cell internal/origin internal/printable internal/stamp internal/tempdir",
 	"internal/kernel/cell":         "internal/kernel/rt",
 	"internal/kernel/host":         "internal/kernel/rt internal/printable internal/valuetext",

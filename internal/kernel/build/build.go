@@ -102,19 +102,18 @@ func (g *Go) modes() []string {
 	return []string{g.Mode}
 }
 
-// exportsOf builds packages for cells and lists them with all that they need. said hears the go
-// command.
-func (g *Go) exportsOf(ctx context.Context, dir string, said func(string) bool, paths ...string) (list []cell.Package,
-	err error) {
-	const form = `{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`
-	args := slices.Concat([]string{"list", verbose(said), "-export", "-deps", "-f", form}, g.modes(), paths)
-	out, err := run(ctx, dir, g.CGO, said, g.Command, args...)
-	for line := range strings.Lines(string(out)) {
+// exports are arguments of the go command by which it builds packages for cells and lists them, for
+// packagesOf, with all that they need.
+var exports = []string{"list", "-export", "-deps", "-f",
+	`{{if and .Export (ne .Name "main")}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}`}
+
+func packagesOf(list []byte) (packages []cell.Package) {
+	for line := range strings.Lines(string(list)) {
 		if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
-			list = append(list, cell.Package{Name: f[0], Path: f[1], Export: f[2]})
+			packages = append(packages, cell.Package{Name: f[0], Path: f[1], Export: f[2]})
 		}
 	}
-	return list, err
+	return packages
 }
 
 // Run runs a program in a process group of its own, which ends with all that it has started when
@@ -218,18 +217,23 @@ func (c *Cells) fetch(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	list, unknown := c.Go.exportsOf(ctx, dir, nil, paths...)
+	command := func(dir string, args ...string) ([]byte, error) {
+		return run(ctx, dir, c.Go.CGO, nil, c.Go.Command, append(args, paths...)...)
+	}
+	build := slices.Concat(exports, c.Go.modes())
+	out, unknown := command(dir, build...)
 	if unknown != nil { // the copy of go.mod has not the module's own packages beside it
-		list, unknown = c.Go.exportsOf(ctx, c.Module, nil, paths...)
+		out, unknown = command(c.Module, build...)
 	}
 	if unknown != nil {
-		if _, err := run(ctx, dir, c.Go.CGO, nil, c.Go.Command, append([]string{"get"}, paths...)...); err != nil {
+		if _, err := command(dir, "get"); err != nil {
 			return err
 		}
-		if list, err = c.Go.exportsOf(ctx, dir, nil, paths...); err != nil {
+		if out, err = command(dir, build...); err != nil {
 			return err
 		}
 	}
+	list := packagesOf(out)
 	have := map[string]string{} // files of packages
 	for _, p := range c.packages {
 		have[p.Path] = p.Export
@@ -246,10 +250,8 @@ func (c *Cells) fetch(ctx context.Context, paths []string) error {
 }
 
 // Link links cells into a plugin with a function Replay, in which some declare what they do, and
-// Run, which runs others. Where there are no plugins, it is a host that has these cells. A plugin
-// that is not whole needs packages of the host, and cannot be loaded if the host lacks what it
-// mentions of them.
-func (c *Cells) Link(ctx context.Context, whole bool, replay []int, run ...int) (file string, err error) {
+// Run, which runs others. Where there are no plugins, it is a host that has these cells.
+func (c *Cells) Link(ctx context.Context, replay []int, run ...int) (file string, err error) {
 	name := fmt.Sprintf("nb/plugin%d", time.Now().UnixNano())
 	cells, err := c.Package(name, replay, run...)
 	if err != nil {
@@ -276,10 +278,12 @@ func (c *Cells) Link(ctx context.Context, whole bool, replay []int, run ...int) 
 		return "", err
 	}
 	flags := []string{"-buildmode=plugin", "-pluginpath=" + name, "-extldflags=" + symbols}
-	if whole {
-		return file, c.program(ctx, file, name, text+"func main() {}\n", flags...)
+	if c.Go.Shared {
+		if done, err := c.share(ctx, file, name, text, flags); done || err != nil {
+			return file, err
+		}
 	}
-	return file, c.share(ctx, file, name, text, flags)
+	return file, c.program(ctx, file, name, text+"func main() {}\n", flags...)
 }
 
 const (
@@ -310,11 +314,11 @@ func (g Go) ownSymbols(dir string) (flags string, err error) {
 // config is the file that tells the tools where packages are.
 const config = "importcfg"
 
-// configure writes it. The first packages are found in the host.
-func (c *Cells) configure(shared int) error {
+// configure writes it. Packages that are shared are found in the host.
+func (c *Cells) configure(shared func(path string) bool) error {
 	var text strings.Builder
-	for i, p := range c.packages {
-		if i < shared {
+	for _, p := range c.packages {
+		if shared(p.Path) {
 			fmt.Fprintf(&text, "packageshlib %s=%s\n", p.Path, filepath.Join(c.dir, stubName))
 		} else {
 			fmt.Fprintf(&text, "packagefile %s=%s\n", p.Path, p.Export)
@@ -329,7 +333,7 @@ func (c *Cells) compile(ctx context.Context, name, base, text string) (archive s
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	if err := c.configure(0); err != nil {
+	if err := c.configure(func(string) bool { return false }); err != nil {
 		return "", err
 	}
 	archive = strings.TrimSuffix(source, ".go") + ".a"

@@ -51,7 +51,7 @@ type Host struct {
 	Packages []cell.Package
 	Source   string      // the fingerprint of the module's source that it was built from
 	Sum      string      // and a hash of that source itself
-	Files    stamp.Files // of the program and the packages
+	Files    stamp.Files // of both programs and the packages
 	// Assembled are functions of the program that code of Go cannot call; see shared.go.
 	Assembled []string
 
@@ -73,7 +73,7 @@ func Read(dir string) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; `pcl kernel install` makes it again", file, err)
 	}
-	if h.Files[h.Program].SHA256 == "" {
+	if h.Files[h.start()].SHA256 == "" {
 		return h, fmt.Errorf("%s is of an earlier version", file)
 	}
 	renewed, err := h.Files.Check(context.Background(), "", false)
@@ -83,6 +83,9 @@ func Read(dir string) (*Host, error) {
 	return h, err
 }
 
+// start is the kernel's program, which Jupyter starts.
+func (h *Host) start() string { return filepath.Join(filepath.Dir(h.Program), "start") }
+
 func (h *Host) write() error {
 	data, err := json.Marshal(h)
 	if err != nil {
@@ -91,7 +94,7 @@ func (h *Host) write() error {
 	return atomicfile.WriteBytes(filepath.Join(filepath.Dir(h.Program), hostFile), data)
 }
 
-// Verify compares the program and all packages with their checksums.
+// Verify compares the programs and all packages with their checksums.
 func (h *Host) Verify(ctx context.Context) error {
 	_, err := h.Files.Check(ctx, "", true)
 	return err
@@ -153,14 +156,22 @@ func (h *Host) there(now *Host) (there *Host, why string) {
 	return there, ""
 }
 
-// make builds the program, and the packages.
+// ordinary is the mode in which programs are built. Packages that are compiled for plugins and
+// linked to a program have types whose pointers the garbage collector does not find.
+var ordinary = []string{"-buildmode=default", "-buildvcs=false"}
+
+// make builds the kernel's program, the packages, and the host's program.
 func (h *Host) make(ctx context.Context) error {
-	dir, partial := filepath.Dir(h.Program), h.Program+".partial"
+	dir, kernel, partial := filepath.Dir(h.Program), h.start()+".partial", h.Program+".partial"
+	if _, err := h.works(ctx, "1 of 3, compiling the kernel", ordinary, []string{kernelProgram},
+		"build", "-ldflags=-s", "-o", kernel); err != nil {
+		return err
+	}
 	paths, err := h.importable(ctx)
 	if err != nil {
 		return err
 	}
-	if err := h.compile(ctx, paths); err != nil {
+	if err := h.compile(ctx, append(paths, hostPackage)); err != nil {
 		return err
 	}
 	if h.Go.Plugins { // which find in it all that they import
@@ -168,22 +179,22 @@ func (h *Host) make(ctx context.Context) error {
 		if h.Go.Shared {
 			text = strings.Replace(text, "[]any{", "[]any{addmoduledata,", 1) + "func addmoduledata()\n"
 		}
-		var said func(string) bool
-		said, err = h.begin(ctx, "3 of 3, compiling the program of the cells", []string{"-buildmode=default"},
-			append(paths, hostPackage)...)
-		if err == nil {
-			err = h.build(ctx, dir, partial, text, said)
-		}
+		err = h.build(ctx, dir, partial, text)
 	} else {
-		partial, err = h.Cells(dir).Link(ctx, true, nil)
+		partial, err = h.Cells(dir).Link(ctx, nil)
 	}
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(partial, h.Program); err != nil {
-		return err
+	for program, partial := range map[string]string{h.start(): kernel, h.Program: partial} {
+		if err := os.Rename(partial, program); err != nil {
+			return err
+		}
+		if h.Files[program], err = stamp.Of(ctx, program); err != nil {
+			return err
+		}
 	}
-	if h.Files[h.Program], err = stamp.Of(ctx, h.Program); err == nil && h.Go.Shared {
+	if h.Go.Shared {
 		h.Assembled, err = assembled(h.Program)
 	}
 	return err
@@ -192,16 +203,13 @@ func (h *Host) make(ctx context.Context) error {
 // compile builds the packages, and notes what they are. The go command looks only at the sizes of
 // the archives in its cache, whose names are their checksums: a damaged one is removed, and built
 // again.
-func (h *Host) compile(ctx context.Context, paths []string) (err error) {
-	said, err := h.begin(ctx, "2 of 3, compiling packages for cells", h.Go.modes(), append(paths, hostPackage)...)
-	if err != nil {
-		return err
-	}
+func (h *Host) compile(ctx context.Context, paths []string) error {
 	for try := range 2 {
-		h.Files = stamp.Files{}
-		if h.Packages, err = h.Go.exportsOf(ctx, h.Module, said, append(paths, hostPackage)...); err != nil {
+		out, err := h.works(ctx, "2 of 3, compiling packages for cells", h.Go.modes(), paths, exports...)
+		if err != nil {
 			return err
 		}
+		h.Packages, h.Files = packagesOf(out), stamp.Files{}
 		var damaged error
 		for _, p := range h.Packages {
 			s, err := stamp.Of(ctx, p.Export)
@@ -224,10 +232,8 @@ func (h *Host) compile(ctx context.Context, paths []string) (err error) {
 	return nil
 }
 
-// build builds a program that can import the module's internal packages, in the system's own mode:
-// packages compiled for plugins and linked to a program have types whose pointers the garbage
-// collector does not find.
-func (h *Host) build(ctx context.Context, dir, program, text string, said func(string) bool) error {
+// build builds a program of the given text, that can import the module's internal packages.
+func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	source, place := filepath.Join(dir, "main.go"), filepath.Join(h.Module, "internal", "kernelhost", "main")
 	overlay := filepath.Join(dir, "overlay.json")
 	defer os.Remove(source)
@@ -247,8 +253,8 @@ func (h *Host) build(ctx context.Context, dir, program, text string, said func(s
 	if h.Go.Linker != "" {
 		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
 	}
-	_, err = run(ctx, h.Module, h.Go.CGO, said, h.Go.Command,
-		"build", verbose(said), "-overlay", overlay, "-buildvcs=false", flags, "-o", program, place)
+	_, err = h.works(ctx, "3 of 3, compiling the program of the cells", append(ordinary, "-overlay", overlay), []string{place},
+		"build", flags, "-o", program)
 	return err
 }
 
@@ -281,7 +287,8 @@ const kernelProgram = "./internal/kernel/serve"
 
 // Install builds the kernel and its host into a folder, and returns the program that Jupyter
 // starts. This downloads what the module requires and compiles all packages, so that for the user's
-// first cell only the cell itself has to be compiled. A host that is there is verified.
+// first cell only the cell itself has to be compiled. What is there is verified, and built again
+// only if it or the module has changed.
 func Install(ctx context.Context, dir, module string, note func(line string), progress Progress) (start string,
 	err error) {
 	g, err := FindTools(ctx, module)
@@ -291,34 +298,24 @@ func Install(ctx context.Context, dir, module string, note func(line string), pr
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	start = filepath.Join(dir, "start")
-	partial := start + ".partial"
 	h := &Host{Module: module, Go: g, Program: filepath.Join(dir, "host"), Progress: progress}
-	said, err := h.begin(ctx, "1 of 3, compiling the kernel", []string{"-buildmode=default"}, kernelProgram)
-	if err != nil {
-		return "", err
+	there, err := Read(dir)
+	if err == nil {
+		err = there.Verify(ctx)
 	}
-	if _, err := run(ctx, module, g.CGO, said, g.Command, "build", verbose(said), "-buildvcs=false", "-ldflags=-s",
-		"-o", partial, kernelProgram); err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
 		return "", err
-	}
-	if err := os.Rename(partial, start); err != nil {
-		return "", err
-	}
-	if there, err := Read(dir); err == nil {
-		if err = there.Verify(ctx); errors.Is(err, context.Canceled) {
-			return "", err
-		} else if err != nil {
-			note(printable.Line(err.Error()) + ": it is made again...")
-			if err := os.Remove(filepath.Join(dir, hostFile)); err != nil {
-				return "", err
-			}
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		note(printable.Line(err.Error()) + ": it is made again...")
+		fallthrough
+	case err != nil:
+		if err := os.RemoveAll(filepath.Join(dir, hostFile)); err != nil {
+			return "", err
+		}
 	}
 	if _, err := h.Current(ctx); err != nil {
 		return "", fmt.Errorf("the module does not build for a notebook: %w", err)
 	}
-	return start, nil
+	return h.start(), nil
 }

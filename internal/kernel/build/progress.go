@@ -37,60 +37,50 @@ func (l *lines) Write(p []byte) (int, error) {
 type step struct {
 	name        string
 	report      Progress
-	stale       map[string]bool // packages that are to be compiled
 	done, total int
 }
 
-// begin finds out which packages the go command has to compile with the flags of modes, and returns
-// what hears its lines when it does so. It is nil if nobody is to be told.
-func (h *Host) begin(ctx context.Context, name string, modes []string, paths ...string) (said func(line string) bool,
-	err error) {
-	if h.Progress == nil {
-		return nil, nil
+// works runs the go command, which compiles the packages of some paths with the flags of modes, and
+// reports how far it is.
+func (h *Host) works(ctx context.Context, name string, modes, paths []string, args ...string) (out []byte, err error) {
+	s := &step{name: name, report: func(string, int, int) {}}
+	if h.Progress != nil {
+		s.report = h.Progress
+		s.report(name, 0, 0)
+		list := slices.Concat([]string{"list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, modes, paths)
+		out, err := run(ctx, h.Module, h.Go.CGO, s.said, h.Go.Command, list...)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		s.done, s.total = 0, len(strings.Fields(string(out)))
 	}
-	s := &step{name: name, report: h.Progress}
-	s.report(name, 0, 0)
-	out, err := run(ctx, h.Module, h.Go.CGO, s.said, h.Go.Command, slices.Concat([]string{"list", "-deps"}, modes,
-		[]string{"-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, paths)...)
-	s.stale = map[string]bool{}
-	for _, p := range strings.Fields(string(out)) {
-		s.stale[p] = true
-	}
-	s.total = len(s.stale)
-	return s.said, unreachable(err)
+	args = slices.Concat(args[:1], []string{"-v"}, args[1:], modes, paths)
+	return run(ctx, h.Module, h.Go.CGO, s.said, h.Go.Command, args...)
 }
 
 // unreachable says of an error what it means if modules could not be downloaded: one line for all.
 func unreachable(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "dial tcp") && !strings.Contains(err.Error(), "no such host") {
+	if !strings.Contains(err.Error(), "dial tcp") && !strings.Contains(err.Error(), "no such host") {
 		return err
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return errors.New("modules of Go can't be downloaded (GOPROXY may name a mirror); the same command goes on: " + first)
 }
 
-// said hears a line of the go command, and reports whether it tells how far that is.
+// said hears a line of the go command, and reports whether it tells how far that is: it is the path
+// of a package when that begins.
 func (s *step) said(line string) bool {
-	if module, ok := strings.CutPrefix(line, "go: downloading "); ok {
+	module, downloads := strings.CutPrefix(line, "go: downloading ")
+	switch {
+	case downloads:
 		s.report("downloading Go module "+module, 0, 0)
-		return true
-	}
-	if line == hostPackage+"/main" {
-		s.report("3 of 3, linking the program of the cells", 0, 0)
-		return true
-	}
-	if !s.stale[line] {
+	case line == "" || strings.ContainsAny(line, " \t:"):
 		return false
+	case line == hostPackage+"/main":
+		s.report("3 of 3, linking the program of the cells", 0, 0)
+	default:
+		s.report(s.name, s.done, s.total)
+		s.done++
 	}
-	s.done++
-	s.report(s.name, s.done-1, s.total) // the line tells that it begins
 	return true
-}
-
-// verbose is the flag with which the go command names the packages that it compiles.
-func verbose(said func(string) bool) string {
-	if said == nil {
-		return "-v=false"
-	}
-	return "-v"
 }

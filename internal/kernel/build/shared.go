@@ -67,35 +67,33 @@ func mention(o types.Object, name string) string {
 	return ""
 }
 
-// share links a program and the cells' archive to a plugin that finds in the host what it has.
-func (c *Cells) share(ctx context.Context, file, name, text string, flags []string) error {
+// share links a program and the cells' archive to a plugin that finds in the host what it has. It is
+// not done if the host lacks something of the runtime, of which no plugin can bring only parts.
+func (c *Cells) share(ctx context.Context, file, name, text string, flags []string) (done bool, err error) {
 	// the hash is that of the stub, which has none; the packages are what the linker looks for
 	// itself
 	text = "package main\nimport (\n_ \"runtime\"\n_ \"runtime/cgo\"\n_ \"unsafe\"\n)\n" + text +
 		"//go:linkname hash go:link.abihash." + stubName + "\nvar hash string\nfunc main() { _ = *&hash }\n"
 	archive, err := c.compile(ctx, name, path.Base(name), text)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer os.Remove(archive)
+	linked, err := c.stub(archive)
+	if err != nil || linked["runtime"] {
+		return false, err
+	}
 	if err := c.addAssembly(ctx, archive); err != nil {
-		return err
+		return false, err
 	}
-	archives := []string{archive}
-	for _, p := range c.packages[len(c.Host.Packages):] {
-		archives = append(archives, p.Export)
-	}
-	if err := c.stub(archives...); err != nil {
-		return err
-	}
-	if err := c.configure(len(c.Host.Packages)); err != nil {
-		return err
+	if err := c.configure(func(path string) bool { return !linked[path] }); err != nil {
+		return false, err
 	}
 	flags = append(flags, "-linkshared", "-E", "main.addmoduledata")
 	if err := c.tool(ctx, c.Go.Link, append(flags, "-o", file, archive)...); err != nil {
-		return err
+		return false, err
 	}
-	return nameAsHost(file)
+	return true, nameAsHost(file)
 }
 
 // addAssembly adds to an archive what a plugin calls when it is loaded: the host's function.

@@ -9,9 +9,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -109,27 +112,55 @@ type reference struct {
 	internal bool // by the calls of Go
 }
 
-// references lists what an archive of Go mentions of other packages. Package goobj, which is the
-// compiler's own, says what it consists of.
+// packageOf is the path of the package that has a symbol.
+func packageOf(symbol string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(symbol, "type:"), "*"), "[")
+	begin := strings.LastIndexByte(name, '/') + 1
+	last, _, _ := strings.Cut(name[begin:], ".")
+	path, _ := url.PathUnescape(name[:begin] + last) // no package has a path that is no such escape
+	return path
+}
+
+// references lists what an archive of Go mentions of other packages, in Go and in assembly.
 func references(file string) (list []reference, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	const magic, block, symbol = "\x00go120ld", 7, 21 // of the references, and the size of each
-	at := bytes.Index(data, []byte(magic))
-	if at < 0 {
+	found := false
+	const first, header, sizeAt = 8, 60, 48 // bytes before the first member, of a member's header, and in it before its size
+	for at := first; at+header <= len(data); {
+		size, err := strconv.Atoi(strings.TrimSpace(string(data[at+sizeAt : at+header-2])))
+		begin := at + header
+		if err != nil || size < 0 || begin+size > len(data) {
+			return nil, fmt.Errorf("%s is no archive", file)
+		}
+		_, object, _ := bytes.Cut(data[begin:begin+size], []byte("\n!\n")) // of Go, behind a text
+		if bytes.HasPrefix(object, []byte(objectMagic)) {
+			list, found = append(list, mentionedIn(object)...), true
+		}
+		at = begin + size + size%2
+	}
+	if !found {
 		return nil, fmt.Errorf("%s: an archive of another Go", file)
 	}
-	data = data[at:]
-	number := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
-	const offsets = len(magic) + 8 + 4
+	return list, nil
+}
+
+const objectMagic = "\x00go120ld"
+
+// mentionedIn lists what an object mentions. Package goobj, which is the compiler's own, says what it
+// consists of.
+func mentionedIn(object []byte) (list []reference) {
+	const block, symbol = 7, 21 // of the references, and the size of each
+	const offsets = len(objectMagic) + 8 + 4
+	number := func(at int) int { return int(binary.LittleEndian.Uint32(object[at:])) }
 	for i := number(offsets + 4*block); i < number(offsets+4*(block+1)); i += symbol {
 		begin := number(i + 4)
-		abi := binary.LittleEndian.Uint16(data[i+8:])
-		list = append(list, reference{shortened(string(data[begin : begin+number(i)])), abi == 1})
+		abi := binary.LittleEndian.Uint16(object[i+8:])
+		list = append(list, reference{string(object[begin : begin+number(i)]), abi == 1})
 	}
-	return list, nil
+	return list
 }
 
 // shortened is the name that the linker gives a descriptor of a type; see its typeSymbolMangle.
@@ -151,35 +182,44 @@ var linkersOwn = []reference{{"main.addmoduledata", false}, {"runtime.lastmodule
 	{"type:runtime.moduledata", false}, {"runtime.zerobase", false}, {"runtime.morestack", false},
 	{"runtime.deferreturn", true}, {"runtime.unreachableMethod", true}}
 
-// stub writes the stub for archives into their folder. Symbols that the host does not have are left
-// out: the linker tells of them.
-func (c *Cells) stub(archives ...string) error {
+// stub writes the stub for an archive into its folder. It returns the packages that are linked
+// beside it from their own archives, since the host lacks something of them that is mentioned.
+func (c *Cells) stub(archive string) (linked map[string]bool, err error) {
 	p, err := openProgram(c.Program)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.Close()
 	s := stub{order: p.ByteOrder, names: []byte{0}, types: p.Section(".rodata")}
 	s.add("", elf.Sym64{})
 	s.add("runtime.mapinitnoop"+internalABI, elf.Sym64{Info: byte(elf.STT_FUNC)}) // it insists, but needs it for no cell
-	mentioned, known := slices.Clone(linkersOwn), map[reference]bool{}
-	for _, file := range archives {
-		list, err := references(file)
-		if err != nil {
-			return err
-		}
-		mentioned = append(mentioned, list...)
+	exports, known := map[string]string{}, map[reference]bool{}
+	for i, one := range c.packages {
+		exports[one.Path] = one.Export
+		known[reference{one.Path + "..inittask", false}] = i < len(c.Host.Packages) // the host has begun with that
 	}
-	for _, r := range mentioned {
-		if !known[r] {
+	linked = map[string]bool{}
+	for archives := []string{archive}; len(archives) > 0; archives = archives[1:] {
+		list, err := references(archives[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range append(list, linkersOwn...) {
+			if known[r] {
+				continue
+			}
 			known[r] = true
-			s.mention(p, r, c.Assembled)
+			of := packageOf(r.name)
+			if has := s.mention(p, r, c.Assembled); !has && exports[of] != "" && !linked[of] {
+				linked[of] = true
+				archives = append(archives, exports[of])
+			}
 		}
 	}
 	if err := os.WriteFile(filepath.Join(c.dir, stubLibrary), []byte("!<arch>\n"), 0o600); err != nil {
-		return err
+		return nil, err
 	}
-	return s.write(filepath.Join(c.dir, stubName), p.Machine)
+	return linked, s.write(filepath.Join(c.dir, stubName), p.Machine)
 }
 
 // stub is what becomes the file.
@@ -199,26 +239,29 @@ func (s *stub) add(name string, symbol elf.Sym64) {
 	s.names = append(append(s.names, name...), 0)
 }
 
-// mention adds a symbol as the host has it.
-func (s *stub) mention(p *program, r reference, assembled []string) {
-	found, ok := p.find(r.name)
-	other, both := p.find(r.name + otherABI)
+// mention adds a symbol as the host has it, if it does.
+func (s *stub) mention(p *program, r reference, assembled []string) (has bool) {
+	name := shortened(r.name)
+	found, ok := p.find(name)
+	other, both := p.find(name + otherABI)
 	isFunc := elf.ST_TYPE(found.Info) == elf.STT_FUNC
 	found.Shndx = 0
-	switch isType := strings.HasPrefix(r.name, "type:"); {
+	switch isType := strings.HasPrefix(name, "type:"); {
 	case both && !r.internal:
 		other.Shndx = 0
-		s.add(r.name+otherABI, other)
-	case !ok, r.internal && !both && slices.Contains(assembled, r.name):
+		s.add(name+otherABI, other)
+	case !ok, r.internal && !both && slices.Contains(assembled, name):
+		return false
 	case isFunc && r.internal && !isType:
-		s.add(r.name+internalABI, found)
+		s.add(name+internalABI, found)
 	case isType && !isFunc && found.Value >= s.types.Addr && found.Value+found.Size <= s.types.Addr+s.types.Size:
 		found.Shndx = 1
 		s.pieces = append(s.pieces, piece{found.Value, found.Size})
 		fallthrough
 	default:
-		s.add(r.name, found)
+		s.add(name, found)
 	}
+	return true
 }
 
 // write writes a shared library of the symbols and of one section with descriptors of types.
@@ -265,10 +308,15 @@ func (s *stub) write(file string, machine elf.Machine) error {
 	return f.Truncate(int64(at + s.types.Size))
 }
 
-// copy copies the descriptor of a type, and the mask of its pointers.
+// copy copies the descriptor of a type, and the mask of its pointers. For the linker the type is one
+// pointer: of structs and arrays it would look for the types of the parts, and not at the mask.
 func (s *stub) copy(to *os.File, at int64, p piece) error {
-	data, err := s.read(to, at, p)
+	data, err := s.read(p)
 	if err != nil || len(data) < 40 {
+		return err
+	}
+	data[23] = byte(reflect.UnsafePointer) // as package internal/abi lays it out
+	if err := s.put(to, at, p, data); err != nil {
 		return err
 	}
 	pointers, mask := s.order.Uint64(data[8:])/8, s.order.Uint64(data[32:])
@@ -276,18 +324,21 @@ func (s *stub) copy(to *os.File, at int64, p piece) error {
 	if m.begin < s.types.Addr || m.begin+m.size > s.types.Addr+s.types.Size {
 		return nil
 	}
-	_, err = s.read(to, at, m)
-	return err
+	if data, err = s.read(m); err != nil {
+		return err
+	}
+	return s.put(to, at, m, data)
 }
 
-func (s *stub) read(to *os.File, at int64, p piece) ([]byte, error) {
+func (s *stub) read(p piece) ([]byte, error) {
 	data := make([]byte, p.size)
-	offset := int64(p.begin - s.types.Addr)
-	if _, err := s.types.ReadAt(data, offset); err != nil {
-		return nil, err
-	}
-	_, err := to.WriteAt(data, at+offset)
+	_, err := s.types.ReadAt(data, int64(p.begin-s.types.Addr))
 	return data, err
+}
+
+func (s *stub) put(to *os.File, at int64, p piece, data []byte) error {
+	_, err := to.WriteAt(data, at+int64(p.begin-s.types.Addr))
+	return err
 }
 
 // nameAsHost has a plugin call functions as the host does.

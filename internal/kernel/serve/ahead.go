@@ -43,7 +43,7 @@ func (e *notebook) prepare(r *request, number int) {
 	if err != nil {
 		return
 	}
-	file, err := p.Link(r.ctx, !p.Go.Shared, nil, c.ID)
+	file, err := p.Link(r.ctx, nil, c.ID)
 	if err != nil {
 		return
 	}

@@ -462,6 +462,40 @@ func TestImportsByThemselves(t *testing.T) {
 	s.shows("import \"example.org/own/wells\"\nwells.Dig()", "1")
 }
 
+// A package that the process of the cells lacks, or has only parts of, is linked for the cells that
+// use it, and nothing else is. Only what needs more of the runtime comes with all.
+func TestOtherPackages(t *testing.T) {
+	s := begin(t)
+	s.shows("m := mat.NewDense(2, 2, []float64{1, 2, 3, 4})", "")
+	for _, c := range []struct {
+		code, want string
+		whole      bool
+	}{
+		{"stat.Correlation([]float64{1, 2, 3}, []float64{1, 3, 2}, nil)", "0.5", false},
+		{"var e mat.Eigen\ne.Factorize(m, mat.EigenRight), len(e.Values(nil))", "true\n2", false},
+		{"import \"golang.org/x/text/language\"\nimport \"golang.org/x/text/message\"\n" +
+			"message.NewPrinter(language.German).Sprint(1234567)", "1.234.567", false}, // which calls what assembly has
+		{"import \"gonum.org/v1/gonum/graph/simple\"\ng := simple.NewUndirectedGraph()\n" +
+			"g.SetEdge(g.NewEdge(simple.Node(1), simple.Node(2)))\ng.Edges().Len()", "1", true},
+		{"stat.Mean([]float64{1, 3}, nil)", "2", false},
+	} {
+		s.shows(c.code, c.want)
+		p := s.process.Load()
+		one, err := p.Compile(t.Context(), cell.Read("In[1]", c.code))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := p.Link(t.Context(), nil, one.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil || p.Go.Shared && (info.Size() > 4<<20) != c.whole {
+			t.Errorf("%s: a plugin of %d bytes, %v", c.code, info.Size(), err)
+		}
+	}
+}
+
 // A new host has what cells have declared, values that can be copied, and learners, to the bit.
 func TestHandover(t *testing.T) {
 	const setup = "g := experiment.New(\"glyphs\", experiment.Options{})\nc := experiment.DefaultConfig(\"glyphs\")\nc.Batch = 8\n" +

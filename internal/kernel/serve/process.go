@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -19,7 +18,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
-	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // process is a host that runs, in which the cells of a notebook run.
@@ -38,7 +36,7 @@ type process struct {
 func (e *notebook) start(ctx context.Context, cells *build.Cells, run ...int) (p *process, err error) {
 	file := cells.Program
 	if !cells.Go.Plugins && len(cells.IDs)+len(run) > 0 {
-		if file, err = cells.Link(ctx, true, cells.IDs, run...); err != nil {
+		if file, err = cells.Link(ctx, cells.IDs, run...); err != nil {
 			return nil, err
 		}
 		defer os.Remove(file)
@@ -115,27 +113,17 @@ func (p *process) call(ctx context.Context, method string, args, reply any) erro
 	return fmt.Errorf("the process of the cells has ended: %w", context.Cause(p.life))
 }
 
-// load loads cells that are linked into a plugin of this file, or else links them. Its file is
-// another one if the host lacks something: then the plugin brings all that they need.
-func (p *process) load(ctx context.Context, file string, replay []int, run ...int) (string, error) {
-	var err error
-	for _, whole := range []bool{!p.Go.Shared, true} {
-		if file == "" {
-			file, err = p.Link(ctx, whole, replay, run...)
+// load loads cells that are linked into a plugin of this file, or else links them.
+func (p *process) load(ctx context.Context, file string, replay []int, run ...int) (_ string, err error) {
+	if file == "" {
+		if file, err = p.Link(ctx, replay, run...); err != nil {
+			return "", err
 		}
-		if err == nil {
-			if err = p.call(context.WithoutCancel(ctx), "Load", file, nil); err == nil {
-				return file, nil
-			}
-			err = errors.Join(err, os.Remove(file))
-		}
-		if whole || ctx.Err() != nil || p.life.Err() != nil {
-			break
-		}
-		log.Print("kernel: a cell is linked with all that it needs, since its process lacks some: ", printable.Line(err.Error()))
-		file, err = "", nil
 	}
-	return "", err
+	if err := p.call(context.WithoutCancel(ctx), "Load", file, nil); err != nil {
+		return "", errors.Join(err, os.Remove(file))
+	}
+	return file, nil
 }
 
 // end ends the host and what it has started.
