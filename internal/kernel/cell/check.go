@@ -238,9 +238,8 @@ func (c *Cell) seek(mistakes scanner.ErrorList) {
 		name, _, _ := strings.Cut(text, ".")
 		if used := c.unknown[name]; undefined && len(used) > 0 {
 			var paths []string
-			for _, p := range c.nb.othersNamed(name) {
-				has := declaredIn(p.Dir)
-				if !slices.ContainsFunc(used, func(name string) bool { return has[name] == "" }) {
+			for _, p := range c.nb.others() {
+				if p.Name == name && declares(p.Dir, used) {
 					paths = append(paths, p.Path)
 				}
 			}

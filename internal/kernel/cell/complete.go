@@ -43,24 +43,19 @@ func (nb *Notebook) Complete(code string, offset int) (start int, list []Proposa
 		list = append(list, Proposal{o.Name(), cmp.Or(jupyterKinds[kindOf(o)], kindOf(o)),
 			strings.TrimPrefix(typeName(o), "func")})
 	}
-	if m := qualified.FindStringSubmatch(src.Go); m != nil && len(objects) == 0 {
-		list = nb.namesInOthers(m[1], code[start:offset])
+	if n := len(begun); n > 0 && begun[n-1].tok == token.PERIOD {
+		return start, list
 	}
-	for _, name := range keywordsAfter(begun) {
-		if strings.HasPrefix(name, code[start:offset]) {
-			list = append(list, Proposal{Text: name, Kind: "keyword"})
+	for keyword := token.BREAK; keyword <= token.VAR; keyword++ {
+		if strings.HasPrefix(keyword.String(), code[start:offset]) {
+			list = append(list, Proposal{Text: keyword.String(), Kind: "keyword"})
 		}
 	}
 	return start, list
 }
 
-// Imports lists the packages that can be imported whose path, or an element of it, begins with a
-// text.
-func (nb *Notebook) Imports(begun string) []Proposal {
-	defer nb.lock()()
-	return nb.importPaths(begun)
-}
-
+// importPaths lists the packages that can be imported whose path, or an element of it, begins with
+// a text.
 func (nb *Notebook) importPaths(begun string) (list []Proposal) {
 	add := func(path, name string) {
 		if strings.HasPrefix(path, begun) || strings.Contains(path, "/"+begun) {
@@ -93,27 +88,6 @@ func (nb *Notebook) others() []Package {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(nb.Others()), func(p Package) bool { return nb.exports[p.Path] != "" })
-}
-
-// othersNamed lists those of a name.
-func (nb *Notebook) othersNamed(name string) []Package {
-	return slices.DeleteFunc(nb.others(), func(p Package) bool { return p.Name != name })
-}
-
-// namesInOthers lists the names of a package that no cell has imported so far.
-func (nb *Notebook) namesInOthers(pkg, begun string) (list []Proposal) {
-	if nb.symbols[pkg].obj != nil || nb.byName[pkg] != nil {
-		return nil
-	}
-	for _, p := range nb.othersNamed(pkg) {
-		for name, kind := range declaredIn(p.Dir) {
-			if token.IsExported(name) && strings.HasPrefix(name, begun) {
-				list = append(list, Proposal{name, cmp.Or(jupyterKinds[kind], kind), p.Path})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b Proposal) int { return strings.Compare(a.Text, b.Text) })
-	return list
 }
 
 // objectsAt lists what may stand at an offset and begins with a text: fields, then the others,

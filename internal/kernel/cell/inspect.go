@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -54,9 +53,6 @@ func (nb *Notebook) Inspect(code string, offset int) (list []Description) {
 // there.
 func (nb *Notebook) describeName(src Source, start, end int) Description {
 	word := src.Go[start:end]
-	if text := keywords[word]; text != "" {
-		return Description{Declaration: text}
-	}
 	c, _ := nb.understand(src, nil, nil)
 	if o := c.objectAt(src.place(start)); o != nil {
 		return c.describe(o)
@@ -65,27 +61,6 @@ func (nb *Notebook) describeName(src Source, start, end int) Description {
 	for _, o := range list {
 		if o.Name() == word {
 			return c.describe(o)
-		}
-	}
-	if m := qualified.FindStringSubmatch(src.Go[:start]); m != nil {
-		return nb.inOthers(m[1], word)
-	}
-	return nb.inOthers(word, "")
-}
-
-// qualified ends with a name before a dot.
-var qualified = regexp.MustCompile(`([\pL_][\pL\d_]*)\.$`)
-
-// inOthers describes something of a package that no cell has imported so far, or that package.
-func (nb *Notebook) inOthers(pkg, name string) Description {
-	for _, p := range nb.othersNamed(pkg) {
-		if name == "" {
-			return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name, p.Path), Doc: docOf(p.Dir)}
-		}
-		for _, file := range Sources(p.Dir) {
-			if text, doc := inFile(file, true, name, 0); text+doc != "" {
-				return Description{Declaration: cmp.Or(text, pkg+"."+name), Doc: doc}
-			}
 		}
 	}
 	return Description{}
@@ -164,10 +139,6 @@ func (nb *Notebook) describeCall(text string, begun []word) (d Description) {
 		t = c.info.TypeOf(around)
 	}
 	if t == nil || t == types.Typ[types.Invalid] {
-		if isCall && d.Declaration == "" {
-			pkg, name, _ := strings.Cut(types.ExprString(call.Fun), ".")
-			d = nb.inOthers(pkg, name)
-		}
 		return d
 	}
 	if p, ok := t.(*types.Pointer); ok && !isCall { // a literal in a list of pointers
@@ -210,9 +181,6 @@ func (c *Cell) declarationOf(o types.Object) (declaration, doc string) {
 			c.nb.packageDoc(o.Imported())
 	case *types.TypeName, *types.Builtin, *types.Nil:
 		text, doc := c.find(o)
-		if named, ok := o.Type().(*types.Named); ok && o.Pkg() != nil {
-			text = cmp.Or(text, declaration) + methods(named)
-		}
 		return cmp.Or(text, declaration), doc
 	case *types.Const:
 		if v := o.Val(); v.Kind() != constant.Unknown {
@@ -238,29 +206,8 @@ func method(f *types.Func, of types.Qualifier) string {
 		strings.TrimPrefix(types.TypeString(f.Signature(), of), "func"))
 }
 
-const (
-	mostMethods = 40 // of a type are listed
-	mostLines   = 60 // of a declaration are shown
-)
-
-// methods lists the methods of a type that cells see.
-func methods(t *types.Named) (text string) {
-	if types.IsInterface(t) {
-		return ""
-	}
-	count := 0
-	for _, s := range typeutil.IntuitiveMethodSet(t, nil) {
-		if f, ok := s.Obj().(*types.Func); ok && isVisible(f) {
-			if count++; count <= mostMethods {
-				text += "\n" + method(f, types.RelativeTo(t.Obj().Pkg()))
-			}
-		}
-	}
-	if count > mostMethods {
-		text += fmt.Sprintf("\n// and %d more methods", count-mostMethods)
-	}
-	return text
-}
+// mostLines of a declaration are shown.
+const mostLines = 60
 
 // packageDoc is what the source of a package says of it.
 func (nb *Notebook) packageDoc(p *types.Package) string {
@@ -275,35 +222,6 @@ func (nb *Notebook) packageDoc(p *types.Package) string {
 // file is the file of a position in a package.
 func (nb *Notebook) file(at token.Pos) string {
 	return strings.Replace(nb.fset.Position(at).Filename, "$GOROOT", nb.root, 1)
-}
-
-// keywords are Go's, as they are written.
-var keywords = map[string]string{
-	"break":       "break, break label // ends the for, switch or select around it",
-	"case":        "case a, b: // in a switch or select",
-	"chan":        "chan T, <-chan T, chan<- T // channels of values of type T",
-	"const":       "const name = value\nconst (a = iota; b; c) // 0, 1, 2",
-	"continue":    "continue, continue label // begins the next round of the for around it",
-	"default":     "default: // in a switch, if no case fits; in a select, if nothing is ready",
-	"defer":       "defer f(x) // calls f when the function, or the cell, ends",
-	"else":        "if condition { … } else { … }",
-	"fallthrough": "fallthrough // at the end of a case: goes on with the next one",
-	"for":         "for condition { … }\nfor i := 0; i < n; i++ { … }\nfor k, v := range x { … }",
-	"func":        "func name(a, b T) (U, error) { … }\nfunc (r T) Method() { … }",
-	"go":          "go f(x) // calls f in a goroutine of its own",
-	"goto":        "goto label // goes on at the label",
-	"if":          "if condition { … }\nif v, err := f(); err != nil { … }",
-	"import":      "import \"path\", import name \"path\" // cells import by themselves what they mention",
-	"interface":   "interface { Method(T) U }\ninterface { ~int | ~string } // a constraint",
-	"map":         "map[K]V // map[string]int{\"a\": 1}",
-	"package":     "package main // may begin a cell that is a whole file",
-	"range":       "for k, v := range x { … } // x: list, map, string, channel, number or function",
-	"return":      "return, return a, b // outside of functions it ends the cell",
-	"select":      "select { case v := <-ch: … case ch <- v: … default: … } // waits for channels",
-	"struct":      "struct { A, B T; C U }",
-	"switch":      "switch v { case a, b: … default: … }\nswitch x := v.(type) { case T: … }",
-	"type":        "type Name struct { … }\ntype Name = Other // an alias\ntype List[T any] []T",
-	"var":         "var name T\nvar name = value\nvar a, b T = 1, 2",
 }
 
 func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -320,7 +320,7 @@ func (s Source) directives() (wrong scanner.ErrorList) {
 		case "build":
 			advice = "a cell is always built: leave the line out, or ask for runtime.GOOS"
 		}
-		if s.isComment(at[0]) {
+		if _, in := s.tokensTo(at[0] + 2); in == token.COMMENT { // and no string
 			wrong.Add(s.place(at[0]), "go:"+name+" does not work in a cell; "+advice)
 		}
 	}
@@ -328,18 +328,6 @@ func (s Source) directives() (wrong scanner.ErrorList) {
 }
 
 var directive = regexp.MustCompile(`(?m)^//go:(\w+)`)
-
-func (s Source) isComment(at int) bool {
-	file := token.NewFileSet().AddFile("", -1, len(s.Go))
-	var tokens scanner.Scanner
-	tokens.Init(file, []byte(s.Go), func(token.Position, string) {}, scanner.ScanComments)
-	for {
-		pos, tok, _ := tokens.Scan()
-		if offset := file.Offset(pos); offset >= at || tok == token.EOF {
-			return offset == at && tok == token.COMMENT
-		}
-	}
-}
 
 // split divides what the parser has read into parts. A function that [parse] has added is divided
 // into its statements.

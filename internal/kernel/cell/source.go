@@ -18,11 +18,11 @@ import (
 func (c *Cell) find(o types.Object) (text, doc string) {
 	switch {
 	case o.Pkg() == nil:
-		return inFile(filepath.Join(c.nb.root, "src", "builtin", "builtin.go"), false, o.Name(), 0)
+		return inFile(filepath.Join(c.nb.root, "src", "builtin", "builtin.go"), o.Name(), 0)
 	case o.Pkg().Path() == Path:
 		return c.findOwn(o)
 	}
-	return inFile(c.nb.file(o.Pos()), true, o.Name(), c.nb.fset.Position(o.Pos()).Line)
+	return inFile(c.nb.file(o.Pos()), o.Name(), c.nb.fset.Position(o.Pos()).Line)
 }
 
 // findOwn finds the declaration of an object of cells: what stands in this one, or else the newest
@@ -78,7 +78,7 @@ func (s Source) find(place token.Position, name string) (text, doc string) {
 		}
 		fset := token.NewFileSet()
 		f, _ := parser.ParseFile(fset, "", head+s.Go[from:end]+"\n}"[:2*depth], parser.ParseComments)
-		text, doc, found := declaration(fset, f, false, func(id *ast.Ident, stack []ast.Node) bool {
+		text, doc, found := declaration(fset, f, func(id *ast.Ident, stack []ast.Node) bool {
 			if name == "" {
 				within := fset.Position(id.Pos()).Offset - len(head)
 				at := s.place(from + max(0, within))
@@ -110,23 +110,22 @@ func (s Source) find(place token.Position, name string) (text, doc string) {
 	return "", ""
 }
 
-// inFile finds the declaration of a name at a line of a file, or the first one. Cells may see only
-// what is exported.
-func inFile(file string, exported bool, name string, line int) (text, doc string) {
+// inFile finds the declaration of a name at a line of a file, or the first one.
+func inFile(file, name string, line int) (text, doc string) {
 	fset := token.NewFileSet()
 	f, _ := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if f == nil {
 		return "", ""
 	}
-	text, doc, _ = declaration(fset, f, exported, func(id *ast.Ident, _ []ast.Node) bool {
+	text, doc, _ = declaration(fset, f, func(id *ast.Ident, _ []ast.Node) bool {
 		return id.Name == name && (line == 0 || fset.Position(id.Pos()).Line == line)
 	})
 	return text, doc
 }
 
 // declaration finds what declares a name: the text of a type or of a function, and the comment.
-func declaration(fset *token.FileSet, f *ast.File, exported bool, is func(id *ast.Ident, stack []ast.Node) bool) (text,
-	doc string, found bool) {
+func declaration(fset *token.FileSet, f *ast.File, is func(id *ast.Ident, stack []ast.Node) bool) (text, doc string,
+	found bool) {
 	ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if found || !ok || len(stack) == 0 {
@@ -146,9 +145,6 @@ func declaration(fset *token.FileSet, f *ast.File, exported bool, is func(id *as
 				spec := *by
 				spec.Doc, spec.Comment = nil, nil
 				node = &ast.GenDecl{Tok: token.TYPE, Specs: []ast.Spec{&spec}}
-				if s, ok := spec.Type.(*ast.StructType); ok && exported {
-					spec.Type = withoutHidden(s)
-				}
 			}
 		case *ast.ValueSpec:
 			if slices.Contains(by.Names, id) {
@@ -158,10 +154,8 @@ func declaration(fset *token.FileSet, f *ast.File, exported bool, is func(id *as
 			if slices.Contains(by.Names, id) || len(by.Names) == 0 {
 				groups = []*ast.CommentGroup{by.Doc, by.Comment}
 			}
-		case *ast.AssignStmt, *ast.RangeStmt:
-			if is(id, stack) {
-				groups = beside(fset, f, stack[len(stack)-1])
-			}
+		case *ast.AssignStmt:
+			groups = beside(fset, f, by)
 		}
 		if groups == nil || !is(id, stack) {
 			return true
@@ -192,19 +186,6 @@ func beside(fset *token.FileSet, f *ast.File, n ast.Node) []*ast.CommentGroup {
 	return list
 }
 
-// withoutHidden is a struct without the fields that cells don't see.
-func withoutHidden(s *ast.StructType) *ast.StructType {
-	fields := &ast.FieldList{Opening: s.Fields.Opening, Closing: s.Fields.Closing}
-	for _, f := range s.Fields.List {
-		shown := *f
-		shown.Names = slices.DeleteFunc(slices.Clone(f.Names), func(id *ast.Ident) bool { return !id.IsExported() })
-		if len(f.Names) == 0 || len(shown.Names) > 0 {
-			fields.List = append(fields.List, &shown)
-		}
-	}
-	return &ast.StructType{Struct: s.Struct, Fields: fields, Incomplete: len(fields.List) < len(s.Fields.List)}
-}
-
 // formatted is the text of a declaration, or its begin.
 func formatted(fset *token.FileSet, n ast.Node) string {
 	var b strings.Builder
@@ -233,17 +214,13 @@ func docOf(dir string) string {
 	return ""
 }
 
-// declaredIn lists what the package in a folder declares: kinds by name.
-func declaredIn(dir string) map[string]string {
-	kinds := map[string]string{}
+// declares says whether the package in a folder declares all of some names.
+func declares(dir string, names []string) bool {
+	declared := map[string]*ast.Object{}
 	for _, name := range Sources(dir) {
-		f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if f == nil {
-			continue
-		}
-		for name, o := range f.Scope.Objects {
-			kinds[name] = o.Kind.String()
+		if f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0); f != nil {
+			maps.Copy(declared, f.Scope.Objects)
 		}
 	}
-	return kinds
+	return !slices.ContainsFunc(names, func(name string) bool { return declared[name] == nil })
 }

@@ -59,10 +59,10 @@ func Main(find func(file, function string) (any, error), m Module) {
 	m.Begin(os.Args[1], rt.Origin)
 	h := host{m, find, new(sync.Map)}
 	rt.Show, rt.Ask, rt.ForgetFlag = h.show, func() { gonbui.RequestInput("", false) }, forgetFlag
-	rt.Order, rt.Spent, rt.Timeit = order, spent, timeit
+	rt.Still, rt.Order, rt.Spent, rt.Timeit = still, order, spent, timeit
 	rt.Catchers = append(rt.Catchers, m.Catchers()...)
 	rt.Label = func(id int) {
-		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(id))))
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(cellLabel, strconv.Itoa(id))))
 	}
 	if err := rpc.RegisterName("Host", h); err != nil {
 		panic(err)
@@ -81,6 +81,9 @@ type host struct {
 }
 
 type nothing = struct{}
+
+// cellLabel is the label of goroutines that has the ID of their cell.
+const cellLabel = "cell"
 
 // Load loads a plugin. It fails, with nothing loaded, if the plugin needs what this process has
 // not.

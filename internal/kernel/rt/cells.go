@@ -88,10 +88,9 @@ const (
 // of it goes on. A cell that was stopped and does not end is left behind: it ends at its next
 // check.
 func Run(id int, cell func()) string {
-	e, ended, failure, first := find(id), make(chan struct{}), "", make(chan string, 1)
+	e, ended, failure := find(id), make(chan struct{}), ""
 	go func() {
 		defer close(ended)
-		first <- self()
 		defer func() { failure = failureOf(recover()) }()
 		if Label != nil {
 			Label(id)
@@ -117,7 +116,7 @@ func Run(id int, cell func()) string {
 	if why := context.Cause(e.ctx); why != errStopped {
 		return why.Error()
 	}
-	return StoppedText + still(<-first)
+	return StoppedText + Still(id)
 }
 
 // halt has the cell's goroutines end. Code that computes looks for it only for a short time, so

@@ -11,10 +11,11 @@ import (
 
 // The host sets these, for which each cell would otherwise be linked against more.
 var (
-	Show       func(v any)       // shows the value of a cell's last expression
-	Ask        func()            // asks the user for a line that [Give] takes
-	ForgetFlag func(name string) // removes a flag, so that it can be declared again
-	Label      func(id int)      // gives the goroutine labels of its own
+	Show       func(v any)         // shows the value of a cell's last expression
+	Ask        func()              // asks the user for a line that [Give] takes
+	ForgetFlag func(name string)   // removes a flag, so that it can be declared again
+	Label      func(id int)        // gives the goroutine labels of its own
+	Still      func(id int) string // says what of a cell goes on
 
 	Order  func(n int, text string)            // has the kernel do a command, and [Answer]
 	Spent  func() (user, system time.Duration) // processor time of the process

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -107,7 +108,7 @@ func (c *commands) special(line cell.Command) error {
 	}
 	one, ok := commandNamed(words[0])
 	if !ok {
-		return fmt.Errorf("%%%s: there is no such command; %s%%help lists them", words[0], nearest(words[0]))
+		return fmt.Errorf("%%%s: there is no such command; %%help lists them", words[0])
 	}
 	if err := one.do(c, words); err != nil {
 		return fmt.Errorf("%%%s: %w", words[0], err)
@@ -115,40 +116,32 @@ func (c *commands) special(line cell.Command) error {
 	return nil
 }
 
-// nearest proposes the command that is written much like a word.
-func nearest(word string) string {
-	best, least := "", 2+len(word)/4
-	for _, one := range special {
-		for _, name := range strings.Fields(one.names) {
-			if d := distance(word, name); d < least {
-				best, least = name, d
-			}
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "did you mean %" + best + "? "
+// commandAt returns the line of a command up to an offset in it, from its ! or % on.
+func commandAt(code string, offset int) (line string, ok bool) {
+	src := cell.Read("", code[:offset])
+	begin := strings.LastIndexByte(code[:offset], '\n') + 1
+	line = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(code[begin:offset], " \t"), "//gonb:"), " \t")
+	n := strings.Count(code[:offset], "\n") + 1
+	ok = slices.ContainsFunc(src.Commands, func(c cell.Command) bool { return c.Line == n }) || src.Magic != "" && n == 1
+	return line, ok && line != ""
 }
 
-// distance is how many letters are to be changed, put in or left out to make one word of another.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before := row[0]
-		row[0] = i + 1
-		for j := range b {
-			now := before
-			if a[i] != b[j] {
-				now = 1 + min(before, row[j], row[j+1])
+// commandNamed finds a command by one of its names.
+func commandNamed(name string) (one command, ok bool) {
+	i := slices.IndexFunc(special, func(one command) bool { return slices.Contains(strings.Fields(one.names), name) })
+	return special[max(i, 0)], i >= 0
+}
+
+// propose proposes commands whose name the line of one begins. Some stand only at the top of a cell.
+func propose(line string, below bool) (list []cell.Proposal) {
+	for _, one := range special {
+		for _, name := range strings.Fields(one.names) {
+			if strings.HasPrefix("%"+name, line) && (name[0] != '%' || name == "%" || !below) {
+				list = append(list, cell.Proposal{Text: "%" + name, Kind: "magic", Signature: one.args})
 			}
-			before, row[j+1] = row[j+1], now
 		}
 	}
-	return row[len(b)]
+	return list
 }
 
 // cellHelp begins what %help shows.

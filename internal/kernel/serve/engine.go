@@ -194,15 +194,7 @@ func (e *notebook) comm(r *request) { e.page.comm(r) }
 const valueTime = time.Second
 
 func (e *notebook) inspect(code string, offset int) (list []cell.Description) {
-	p, end := e.process.Load(), offset+len(lineEnd.FindString(code[offset:]))
-	if line, ok := commandAt(code, end); ok {
-		name, _, _ := strings.Cut(line[1:], " ")
-		if one, ok := commandNamed(name); ok && line[0] == '%' {
-			list = append(list, cell.Description{Declaration: strings.TrimSpace("%" + name + " " + one.args),
-				Doc: strings.ReplaceAll(one.help, "`", "")})
-		}
-		return list
-	}
+	p := e.process.Load()
 	list = p.Inspect(code, offset)
 	for i, d := range list {
 		if d.Variable != "" && d.Value == "" {
@@ -217,8 +209,6 @@ func (e *notebook) inspect(code string, offset int) (list []cell.Description) {
 	return list
 }
 
-var lineEnd = regexp.MustCompile(`^[^\n]*`)
-
 // named are strings for which the host knows what may stand in them: names of methods, data sets
 // and networks.
 var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|` +
@@ -227,12 +217,7 @@ var named = regexp.MustCompile(`(?:\b(Method|Dataset|Model)\s*:?=?\s*|` +
 func (e *notebook) complete(code string, offset int) (start int, list []cell.Proposal, err error) {
 	p := e.process.Load()
 	if line, ok := commandAt(code, offset); ok {
-		if start, list, ok := p.propose(code, offset, line); ok {
-			return start, list, nil
-		}
-		name := strings.IndexByte(line, ' ')
-		begin := offset - len(line)
-		code = code[:begin] + strings.Repeat(" ", name) + code[begin+name:]
+		return offset - len(line), propose(line, strings.Contains(code[:offset], "\n")), nil
 	}
 	m := named.FindStringSubmatch(code[:offset])
 	if m == nil {

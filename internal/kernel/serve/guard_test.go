@@ -114,9 +114,9 @@ func TestStopIsWhole(t *testing.T) {
 			"stopped"},
 		{"!echo begun; sleep 873", "stopped"},
 		{"import crand \"crypto/rand\"; must(io.CopyN(sha256.New(), crand.Reader, 1<<42))",
-			"io.CopyN, called at In[5]:1, goes on"},
-		{"<-make(chan int)", "In[6]:1, waits (chan receive)"},
-		{"go func() { time.Sleep(time.Hour) }(); <-ctx.Done()", "time.Sleep, called at In[7]:1, waits (sleep)"},
+			"io.CopyN, called at In[5]:1"},
+		{"<-make(chan int)", "could not be stopped: In[6]:1"},
+		{"go func() { time.Sleep(time.Hour) }(); <-ctx.Done()", "time.Sleep, called at In[7]:1"},
 	} {
 		code := c.code
 		if !strings.HasPrefix(code, "!") {

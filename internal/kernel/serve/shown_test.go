@@ -102,9 +102,9 @@ func TestInPlace(t *testing.T) {
 func TestRefused(t *testing.T) {
 	s := begin(t)
 	for code, want := range map[string]string{
-		"%vrs": "did you mean %vars?", "%tiem f()": "did you mean %time?", "%xyzzyx": "%help lists them",
+		"%vrs":  "%vrs: there is no such command; %help lists them",
 		"%test": "no tests run in cells", "%time": "want %time STATEMENT", "x := 1\n%%html": "at the top",
-		"%html": "did you mean %%html?",
+		"%html": "there is no such command",
 	} {
 		_, err := s.run(code)
 		expect.Refusal(t, code, err, want)
