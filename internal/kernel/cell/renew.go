@@ -71,8 +71,9 @@ func (nb *Notebook) translated(s Source) (*Cell, error) {
 			}
 			return c, err
 		}
-		maps.Copy(carry, more)
-		maps.Copy(dropped, c.failed)
+		if maps.Copy(carry, more); len(more) == 0 { // else they may fit what comes along
+			maps.Copy(dropped, c.failed)
+		}
 	}
 }
 
