@@ -22,8 +22,7 @@ type Description struct {
 	Value            string // that it has no value any more
 }
 
-// Inspect describes the name at an offset of a cell, if there is one, and the call or the literal
-// around that.
+// Inspect describes the name at an offset of a cell, if there is one, and the call around that.
 func (nb *Notebook) Inspect(code string, offset int) (list []Description) {
 	defer nb.lock()()
 	src := Read("In[0]", code)
@@ -93,8 +92,7 @@ func (c *Cell) objectAt(place token.Position) (o types.Object) {
 	return o
 }
 
-// describeCall describes the function of the call, or the type of the literal, in which a text
-// ends.
+// describeCall describes the function of the call in which a text ends.
 func (nb *Notebook) describeCall(text string, begun []word) (d Description) {
 	if n := len(begun); n == 0 || !begun[n-1].isOperand() { // else the end of an argument stands there
 		text += cursor
@@ -110,42 +108,29 @@ func (nb *Notebook) describeCall(text string, begun []word) (d Description) {
 		at := c.fset.Position(p)
 		return within(p) && at.Column <= len(lines[at.Line-1]) && lines[at.Line-1][at.Column-1] == by
 	}
-	var around ast.Expr
+	var call *ast.CallExpr
 	ast.Inspect(c.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if !closed(n.Rparen, ')') {
-				around = n
-			}
-		case *ast.CompositeLit:
-			if !closed(n.Rbrace, '}') {
-				around = n
+				call = n
 			}
 		case *ast.BlockStmt:
 			if n.Rbrace.IsValid() && !closed(n.Rbrace, '}') {
-				around = nil
+				call = nil
 			}
 		}
 		return true
 	})
-	call, isCall := around.(*ast.CallExpr)
-	var t types.Type
-	if isCall {
-		t = c.info.TypeOf(call.Fun)
-		if o := typeutil.Callee(c.info, call); o != nil {
-			d, t = c.describe(o), cmp.Or(t, o.Type())
-		}
-	} else if around != nil {
-		t = c.info.TypeOf(around)
+	if call == nil {
+		return d
+	}
+	t := c.info.TypeOf(call.Fun)
+	if o := typeutil.Callee(c.info, call); o != nil {
+		d, t = c.describe(o), cmp.Or(t, o.Type())
 	}
 	if t == nil || t == types.Typ[types.Invalid] {
 		return d
-	}
-	if p, ok := t.(*types.Pointer); ok && !isCall { // a literal in a list of pointers
-		t = p.Elem()
-	}
-	if named, ok := types.Unalias(t).(*types.Named); ok && d.Declaration == "" {
-		return c.describe(named.Obj())
 	}
 	d.Declaration = cmp.Or(d.Declaration, types.TypeString(t, packageName))
 	if s, ok := t.Underlying().(*types.Signature); ok && s.Params().Len() > 1 {

@@ -65,10 +65,6 @@ func (s Source) find(place token.Position, name string) (text, doc string) {
 		if st = s.statement(from); st.command || len(st.words) == 0 {
 			continue
 		}
-		end := st.next
-		if rest, _, _ := strings.Cut(s.Go[end:], "\n"); strings.HasPrefix(rest, "//") {
-			end += len(rest)
-		}
 		head, depth := "package cell; func _() { ", 1
 		if outside.MatchString(strings.Join(st.words, " ")) {
 			head, depth = "package cell; ", 0
@@ -77,7 +73,7 @@ func (s Source) find(place token.Position, name string) (text, doc string) {
 			head += "\n" // else a comment there would belong to the head
 		}
 		fset := token.NewFileSet()
-		f, _ := parser.ParseFile(fset, "", head+s.Go[from:end]+"\n}"[:2*depth], parser.ParseComments)
+		f, _ := parser.ParseFile(fset, "", head+s.Go[from:st.next]+"\n}"[:2*depth], parser.ParseComments)
 		text, doc, found := declaration(fset, f, func(id *ast.Ident, stack []ast.Node) bool {
 			if name == "" {
 				within := fset.Position(id.Pos()).Offset - len(head)
@@ -154,8 +150,6 @@ func declaration(fset *token.FileSet, f *ast.File, is func(id *ast.Ident, stack 
 			if slices.Contains(by.Names, id) || len(by.Names) == 0 {
 				groups = []*ast.CommentGroup{by.Doc, by.Comment}
 			}
-		case *ast.AssignStmt:
-			groups = beside(fset, f, by)
 		}
 		if groups == nil || !is(id, stack) {
 			return true
@@ -172,18 +166,6 @@ func declaration(fset *token.FileSet, f *ast.File, is func(id *ast.Ident, stack 
 		return false
 	})
 	return text, doc, found
-}
-
-// beside lists the comments right above a statement and behind it.
-func beside(fset *token.FileSet, f *ast.File, n ast.Node) []*ast.CommentGroup {
-	list := []*ast.CommentGroup{nil}
-	line := func(p token.Pos) int { return fset.Position(p).Line }
-	for _, g := range f.Comments {
-		if line(g.End()) == line(n.Pos())-1 || g.Pos() > n.End() && line(g.Pos()) == line(n.End()) {
-			list = append(list, g)
-		}
-	}
-	return list
 }
 
 // formatted is the text of a declaration, or its begin.

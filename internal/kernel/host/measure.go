@@ -2,13 +2,13 @@ package host
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 )
@@ -21,47 +21,31 @@ func spent() (user, system time.Duration) {
 }
 
 const (
-	runTime  = 200 * time.Millisecond // at least, of a run
-	runCount = 7                      // at most
-	allTime  = 5 * time.Second        // after which no other run begins
+	runTime  = 200e6           // nanoseconds, at least, of a run
+	runCount = 7               // at most
+	allTime  = 5 * time.Second // after which no other run begins
 )
 
 // timeit runs a loop so often that its time can be read, and says how long it takes.
 func timeit(loop func(n int)) {
 	n, begun := 1, time.Now()
-	run := func() time.Duration {
+	run := func() float64 {
 		begin := time.Now()
 		loop(n)
-		return time.Since(begin)
+		return float64(time.Since(begin))
 	}
 	took := run()
 	for took < runTime && n < 1e9 {
-		more := 1.2 * float64(runTime) / float64(max(took, time.Microsecond))
-		n = roundUp(float64(n) * min(more, 100))
+		n *= 1 + int(min(1.2*runTime/max(took, 1000), 100))
 		took = run()
 	}
-	var list []float64 // nanoseconds of a loop
-	for {
-		if list = append(list, float64(took)/float64(n)); len(list) == runCount || time.Since(begun) > allTime {
-			break
-		}
-		took = run()
+	list := []float64{took / float64(n)} // nanoseconds of a loop
+	for len(list) < runCount && time.Since(begun) < allTime {
+		list = append(list, run()/float64(n))
 	}
-	var mean, squares float64
-	for _, x := range list {
-		mean += x / float64(len(list))
-	}
-	for _, x := range list {
-		squares += (x - mean) * (x - mean) / float64(len(list))
-	}
-	fmt.Printf("%s ± %s a loop (mean and spread of %d runs of %d loops; best %s)\n", inUnits(mean),
-		inUnits(math.Sqrt(squares)), len(list), n, inUnits(slices.Min(list)))
-}
-
-// roundUp is a number whose first digit is followed by zeros.
-func roundUp(x float64) int {
-	unit := math.Pow(10, math.Floor(math.Log10(x)))
-	return int(math.Ceil(x/unit) * unit)
+	mean, spread := stat.PopMeanStdDev(list, nil)
+	fmt.Printf("%s ± %s a loop (mean and spread of %d runs of %d loops; best %s)\n", inUnits(mean), inUnits(spread),
+		len(list), n, inUnits(slices.Min(list)))
 }
 
 // inUnits is a time of nanoseconds, with three digits.

@@ -31,15 +31,16 @@ type command struct {
 	do                func(c *commands, words []string) error
 }
 
+const atTop = "it stands at the top of a cell"
+
 var special = []command{
 	{"% main args", "[args]", "sets the arguments of the program; not `%args` alone: parses them as flags", false,
 		(*commands).setArgs},
 	{"exec", "f [args]", "calls f after the cell", false, (*commands).exec},
 	{"time %time", "statement", "says how long the statement takes; `%%time` at the top: the cell", false,
-		(*commands).unmeasured},
+		refuse("want %time STATEMENT, or %%time at the top of a cell")},
 	{"timeit %timeit", "statement", "repeats the statement and says how long it takes; `%%timeit` at the top: the cell",
-		false,
-		(*commands).unmeasured},
+		false, refuse("want %timeit STATEMENT, or %%timeit at the top of a cell")},
 	{"who whos vars list ls", "", "lists what is declared: kinds, types, sizes, values in short", true, (*commands).list},
 	{"env", "NAME VALUE", "sets a variable of the environment", true, (*commands).env},
 	{"cd", "[folder]", "changes the folder", true, (*commands).cd},
@@ -51,11 +52,11 @@ var special = []command{
 	{"help", "", "shows this list", false, nil}, // see [commands.special]
 	{"with_inputs with_password", "", "asks for a line that the next shell command reads", true, (*commands).ask},
 	{"%bash %sh %script %writefile", "",
-		"at the top: the cell is for a shell or a command, or becomes a file (`-a`: its end)", false,
-		(*commands).misplaced},
-	{"%html %markdown", "", "at the top: the cell is shown as HTML or Markdown", false, (*commands).misplaced},
+		"at the top: the cell is for a shell or a command, or becomes a file (`-a`: its end)", false, refuse(atTop)},
+	{"%html %markdown", "", "at the top: the cell is shown as HTML or Markdown", false, refuse(atTop)},
 	{"autoget widgets widgets_hb", "", "is needless here", false, func(*commands, []string) error { return nil }},
-	{"test", "", "is refused: no tests run in cells", false, (*commands).test},
+	{"test", "", "is refused: no tests run in cells", false, refuse("no tests run in cells: call what checks in a cell, " +
+		"where a panic is shown with its line, or put code and tests into a package of a module and run !go test there")},
 	{"noautoget goflags track untrack goworkfix capture wasm", "", "does nothing here", false, (*commands).senseless},
 }
 
@@ -180,16 +181,9 @@ func (c *commands) senseless(words []string) error {
 	return nil
 }
 
-func (c *commands) unmeasured(words []string) error {
-	return fmt.Errorf("what is to be measured is missing: want %%%s STATEMENT, or %%%%%[1]s at the top of a cell",
-		strings.TrimPrefix(words[0], "%"))
-}
-
-func (c *commands) misplaced([]string) error { return errors.New("it stands at the top of a cell") }
-
-func (c *commands) test([]string) error {
-	return errors.New("no tests run in cells: call what checks in a cell, where a panic is shown with its line, or put " +
-		"code and tests into a package of a module and run !go test there")
+// refuse is a command that is refused.
+func refuse(why string) func(*commands, []string) error {
+	return func(*commands, []string) error { return errors.New(why) }
 }
 
 func (c *commands) setArgs(words []string) error {
