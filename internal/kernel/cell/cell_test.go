@@ -125,6 +125,19 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// Whoever asks as in IPython is told how to ask here.
+func TestAskedAsInPython(t *testing.T) {
+	for code, told := range map[string]bool{"?fmt.Println": true, "fmt.Println?": true, "x := 1\nx??": true, "x := 1 @ 2": false,
+		"x := \"?": false} {
+		t.Run(code, func(t *testing.T) {
+			_, err := notebook(t).Translate(Read("In[7]", code))
+			if err == nil || strings.Contains(err.Error(), "Shift-Tab") != told {
+				t.Errorf("%v; told about Shift-Tab: want %v", err, told)
+			}
+		})
+	}
+}
+
 // Where a statement ends, and what its names mean.
 func TestStatements(t *testing.T) {
 	for _, cells := range [][]string{

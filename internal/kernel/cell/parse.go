@@ -257,6 +257,9 @@ func parse(fset *token.FileSet, s Source) (p parsed, err error) {
 			if at.Line > end.Line || at.Line == end.Line && at.Column >= end.Column {
 				list[0] = &scanner.Error{Pos: end, Msg: "the cell ends within a statement"}
 			}
+			if strings.Contains(list[0].Msg, "'?'") {
+				list[0].Msg = "? asks nothing here; Shift-Tab describes what the cursor is at"
+			}
 			wrong = append(wrong, list[0])
 		}
 		for _, id := range f.Unresolved {
