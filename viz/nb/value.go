@@ -25,10 +25,10 @@ import (
 )
 
 // Show shows a value by its type: a figure as a picture (whose values exported pages show under the
-// pointer), a run as its numbers and the curves of its tasks, a training as [Training.Watch] does,
-// a batch as [Batch] does, an image or several, a plot of gonum, a slice of structs as a table, of
-// which a long one shows its begin and end, and anything else as text of at most some pages. It
-// takes the results of a function, including the error:
+// pointer), a run as its numbers and the curves of its tasks, several runs as a table of their
+// numbers, a training as [Training.Watch] does, a batch as [Batch] does, an image or several, a plot
+// of gonum, a slice of structs as a table, of which a long one shows its begin and end, and anything
+// else as text of at most some pages. It takes the results of a function, including the error:
 //
 //	nb.Show(viz.Accuracy(runs...))
 func Show(value any, failed ...error) error {
@@ -55,6 +55,8 @@ func show(value any) (known bool, err error) {
 		return true, report(showFigures("", 0, nil, false, v))
 	case *results.Run:
 		return true, showRun(v)
+	case []*results.Run:
+		return true, tableRuns(v)
 	case *Training:
 		return true, v.Watch()
 	case *data.Batch:
@@ -85,6 +87,18 @@ func showRun(r *results.Run) error {
 		return nil
 	}
 	return Show(viz.TaskCurves(r))
+}
+
+// tableRuns shows the numbers by which runs are told apart and compared.
+func tableRuns(runs []*results.Run) error {
+	var rows [][]any
+	for _, r := range runs {
+		if r != nil {
+			rows = append(rows, []any{r.Label(), r.Dataset, r.Increment, r.Seed, len(r.Tasks), r.Steps,
+				fmt.Sprintf("%.1f", r.A), fmt.Sprintf("%+.1f", r.F)})
+		}
+	}
+	return Table([]string{"method", "data set", "increment", "seed", "tasks", "steps", "A (%)", "F (%)"}, rows...)
 }
 
 const (
