@@ -21,11 +21,16 @@ const (
 
 // figures are those that take in all data sets and increments.
 func (s *runSet) figures() (out []block) {
-	var shown, all []*results.Run
+	var shown, all, whole []*results.Run // whole are those of methods of which no run is missing
 	timelines := len(s.files) == 0 // that differ
 	for _, c := range s.Columns {
 		runs := s.runs(c.Entries...)
 		shown, all = append(shown, s.runs(fewer(c)...)...), append(all, runs...)
+		for _, e := range c.Entries {
+			if e.Complete() {
+				whole = append(whole, s.runs(e)...)
+			}
+		}
 		timelines = timelines || len(runs) > 0 && !results.OneTimeline(runs)
 	}
 	if len(all) == 0 {
@@ -51,7 +56,7 @@ func (s *runSet) figures() (out []block) {
 	}
 	out = append(out, titled("One increment against the other",
 		"Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in "+
-			"both by one on the line.").where(viz.TradeOff(all...)))
+			"both by one on the line.").where(viz.TradeOff(whole...)))
 	for _, c := range s.Columns {
 		out = append(out, ranks(c))
 	}
@@ -76,6 +81,13 @@ func ranks(c *rows.Column) block {
 	}
 	if len(complete) == 0 {
 		return block{}
+	}
+	for i, a := range complete {
+		for _, b := range complete[:i] {
+			if rows.Repeated(a, b) > 0 { // a test of the pair would count more situations than there are
+				return block{}
+			}
+		}
 	}
 	compared, err := stats.Compare(rows.Scores(complete...), stats.Level)
 	if err != nil {

@@ -32,10 +32,11 @@ func leader(c *rows.Column, lines map[string]versus.Line) string {
 	}
 	first, second := all[0], all[1]
 	shared := rows.Distinct(results.FinalAccuracy, first, second)
-	won, by := 0, first.A.Mean-second.A.Mean
-	if len(shared) > 0 { // as in the table, whatever else only one of them has
-		by = 0
+	if len(shared) == 0 {
+		return fmt.Sprintf("%s has %.1f %% in %s, %s %.1f %% in %s: none is in common, so that nothing says which is better.",
+			first.Name, first.A.Mean, situationsOf(first), second.Name, second.A.Mean, situationsOf(second))
 	}
+	won, by := 0, 0.0 // as in the table, whatever else only one of them has
 	for _, s := range shared {
 		if by += (s.Means[0] - s.Means[1]) / float64(len(shared)); s.Means[0] > s.Means[1] {
 			won++
@@ -50,13 +51,15 @@ func leader(c *rows.Column, lines map[string]versus.Line) string {
 		ahead += fmt.Sprintf(" (95 %% interval %s)", interval(low, high))
 	}
 	switch n := len(shared); n {
-	case 0:
-		return ahead + ". They have no situation in common."
 	case 1:
 		return ahead + ", in one situation."
 	default:
 		return fmt.Sprintf("%s; it is ahead in %d of %d situations.", ahead, won, n)
 	}
+}
+
+func situationsOf(e *rows.Entry) string {
+	return plural.Of(len(rows.Situations(results.FinalAccuracy, e)), "situation")
 }
 
 // lead returns the interval of the first method's lead over the second, if one of them is the

@@ -126,3 +126,53 @@ func TestVersionsThatNobodyKnows(t *testing.T) {
 		t.Error("the page names an unknown program")
 	}
 }
+
+// TestNothingInCommon: methods of which no situation is in common, as while a grid is made, are not
+// said to lead.
+func TestNothingInCommon(t *testing.T) {
+	var runs []*results.Run
+	for labelSet, method := range []string{"emgd-gs", "mgda"} {
+		for _, r := range sampleRuns() {
+			if r.Seed == 1234 && r.Method == method {
+				r.LabelSet, r.ID = uint64(labelSet), fmt.Sprint(r.ID, "-", labelSet)
+				r.Config = []byte(fmt.Sprintf(`{"labelset":%d,`, labelSet) + string(r.Config)[1:])
+				runs = append(runs, r)
+			}
+		}
+	}
+	page := runsPage(t, runsFolder(t, runs))
+	lacks(t, page, "none is in common, so that nothing says which is better.")
+	if strings.Contains(page, " leads with ") || strings.Contains(page, "over what they share") {
+		t.Error("the page says that a method leads, or what is shared")
+	}
+}
+
+// TestRanksOfSameModels: where two methods end with the same models in several timelines, no figure
+// tells their ranks apart by a test of all situations.
+func TestRanksOfSameModels(t *testing.T) {
+	for name, same := range map[string]bool{"same models": true, "models of their own": false} {
+		t.Run(name, func(t *testing.T) {
+			var runs []*results.Run
+			for i := range uint64(9) {
+				for _, r := range sampleRuns() {
+					if r.Seed != 1234 || r.Method != "emgd-gs" && r.Method != "mgda" {
+						continue
+					}
+					r.LabelSet, r.Timeline, r.ID = i/3, i%3, fmt.Sprint(r.ID, "-", i)
+					r.Config = []byte(fmt.Sprintf(`{"labelset":%d,"timeline":%d,`, i/3, i%3) + string(r.Config)[1:])
+					if r.ModelSHA256 = fmt.Sprintf("%064x", i); same {
+						r.ModelSHA256 = fmt.Sprintf("%064x", i/3)
+					}
+					runs = append(runs, r)
+				}
+			}
+			page := runsPage(t, runsFolder(t, runs))
+			if ranked := strings.Contains(page, "Average ranks by A"); ranked == same {
+				t.Errorf("ranks are tested: %t", ranked)
+			}
+			if strings.Contains(page, "their 9 situations are 3") != same {
+				t.Error("the page does not say how many situations count, or does so without need")
+			}
+		})
+	}
+}

@@ -145,6 +145,11 @@ func Distinct(m *results.Metric, entries ...*Entry) []stats.Shared {
 	})
 }
 
+// Repeated returns in how many situations two entries repeat what [Distinct] counts, by A.
+func Repeated(a, b *Entry) int {
+	return len(Situations(results.FinalAccuracy, a, b)) - len(Distinct(results.FinalAccuracy, a, b))
+}
+
 // Scores returns the means of A in a line for each distinct situation, for rankings of entries.
 func Scores(entries ...*Entry) (out [][]float64) {
 	for _, s := range Distinct(results.FinalAccuracy, entries...) {

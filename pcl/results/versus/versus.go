@@ -127,9 +127,8 @@ func (t *Table) fill(entries []*rows.Entry) {
 			l.A += s.Means[0] / float64(len(means))
 		}
 		if shared := rows.Situations(results.FinalAccuracy, e, entries[0]); i > 0 && len(shared) > 0 {
-			distinct := rows.Distinct(results.FinalAccuracy, e, entries[0])
-			pairs, tested = append(pairs, distinct), append(tested, l)
-			repeated = append(repeated, len(shared)-len(distinct))
+			pairs = append(pairs, rows.Distinct(results.FinalAccuracy, e, entries[0]))
+			tested, repeated = append(tested, l), append(repeated, rows.Repeated(e, entries[0]))
 		}
 	}
 	for i, c := range stats.Contrasts(pairs...) {

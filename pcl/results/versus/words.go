@@ -3,6 +3,7 @@ package versus
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -80,10 +81,14 @@ func (t *Table) noted(format string, args ...any) {
 // note adds what the reader should know about the runs.
 func (t *Table) note(most int) {
 	grouped, clusters := false, true
+	alike := map[string][]string{} // what is said of methods that repeat the reference's situations
 	for _, l := range t.Lines {
 		if l.Diverged > 0 {
 			t.noted("%d of %s of %s diverged; they count with the accuracy that they ended with.",
 				l.Diverged, plural.Of(l.Runs, "run"), l.Method)
+		}
+		if l.Method != t.Reference && l.Against == nil {
+			continue // which has been said
 		}
 		if l.Runs < t.Lines[0].Runs || l.Situations != t.Lines[0].Situations {
 			t.noted("%s has %s in %s, %s %d in %d: the difference is over what they share.",
@@ -95,11 +100,16 @@ func (t *Table) note(most int) {
 		case a.contrast.Grouped:
 			grouped, clusters = true, clusters && a.Interval != nil
 		case a.Repeated > 0:
-			t.noted("%s and %s end with the same model whatever the timeline: their %d situations are %d, one for each "+
-				"label set%s.", l.Method, t.Reference, a.Situations+a.Repeated, a.Situations, l.tooFew())
+			said := fmt.Sprintf("their %d situations are %d, one for each label set%s.",
+				a.Situations+a.Repeated, a.Situations, l.tooFew())
+			alike[said] = append(alike[said], l.Method)
 		case a.Situations < most && !l.tested():
 			t.noted("%s has %s in common with %s%s.", l.Method, plural.Of(a.Situations, "situation"), t.Reference, l.tooFew())
 		}
+	}
+	for _, said := range slices.Sorted(maps.Keys(alike)) {
+		t.noted("%s each end with the same model whatever the timeline: %s",
+			list(append([]string{t.Reference}, alike[said]...)), said)
 	}
 	switch {
 	case grouped && clusters:
