@@ -22,7 +22,7 @@ const (
 // figures are those that take in all data sets and increments.
 func (s *runSet) figures() (out []block) {
 	var shown, all, whole []*results.Run // whole are those of methods of which no run is missing
-	timelines := len(s.files) == 0 // that differ
+	timelines := len(s.files) == 0       // that differ
 	for _, c := range s.Columns {
 		runs := s.runs(c.Entries...)
 		shown, all = append(shown, s.runs(fewer(c)...)...), append(all, runs...)
