@@ -44,7 +44,9 @@ func showFigures(id string, start int, labels []string, still bool, figures ...*
 	// export to LaTeX read its size.
 	size := map[string]any{"width": int(float64(c.Width)/1.5 + 0.5), "height": int(float64(c.Height)/1.5 + 0.5)}
 	page := outputPage(shown, figures)
-	if !still {
+	if still { // without the script, keys could not move what is wider than a phone
+		page = strings.ReplaceAll(page, `<div class="pcl-row"`, `<div tabindex="0" class="pcl-row"`)
+	} else {
 		page += outputScript()
 	}
 	return send(&protocol.DisplayData{

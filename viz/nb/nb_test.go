@@ -306,6 +306,9 @@ func TestLive(t *testing.T) {
 		if got, want := strings.Contains(pageOf(d), "<script"), i == len(live)-1; got != want {
 			t.Errorf("figure %d of %d has a script: %v", i+1, len(live), got)
 		}
+		if keys := strings.Contains(pageOf(d), `tabindex="0"`); keys != (i < len(live)-1) {
+			t.Errorf("keys can move figure %d of %d: %t", i+1, len(live), keys)
+		}
 	}
 }
 

@@ -37,6 +37,13 @@ func TestBrief(t *testing.T) {
 	if a, b := strings.Count(pages[false], figure), strings.Count(pages[true], figure); a != b {
 		t.Errorf("the whole page has %d figures and the brief one %d", a, b)
 	}
+	for brief, page := range pages { // also where what shows the figure is folded
+		for n := range strings.Count(page, figure) {
+			if number := fmt.Sprintf(">Figure %d<", n+1); strings.Count(page, number) != 1 {
+				t.Errorf("brief %t: %s stands %d times", brief, number, strings.Count(page, number))
+			}
+		}
+	}
 	if strings.Contains(pages[false], "pcl run --labelset 0,1<") {
 		t.Error("a page that is not brief has the command")
 	}
