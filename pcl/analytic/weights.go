@@ -23,16 +23,6 @@ func (w *Weights) Seen() int { return w.seen }
 // Classes returns the classes that have samples, in order.
 func (w *Weights) Classes() []int { return slices.Clone(w.classes) }
 
-// Linear returns the weights of the 8-bit features, a row for each feature, and what is added to
-// the score of each class, in the order of classes; ok is false if the scores are not linear in
-// them.
-func (w *Weights) Linear() (classes []int, weights [][]float64, added []float64, ok bool) {
-	if _, ok := w.head.(LDA); !ok {
-		return nil, nil, nil, false
-	}
-	return slices.Clone(w.classes), clones(w.w), slices.Clone(w.added), true
-}
-
 // ScoreInputs returns, for each of the samples whose features lie in x one after another, the
 // scores of the given classes. That of a class without samples is -Inf, unless all are without.
 func (w *Weights) ScoreInputs(x []float32, classes []int) ([][]float64, error) {
