@@ -81,7 +81,8 @@ func TestPageOfManyTasks(t *testing.T) {
 	if text := page(); !strings.Contains(text, "answering") || !strings.Contains(text, "And 150 older ones") {
 		t.Errorf("%s", text)
 	}
-	must.Get(s.learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPushStream(8, 8, []int{0, 1}))(t)}))(t)
+	must.Get(
+		s.learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPushStream(8, 8, []int{0, 1}))(t)}))(t)
 	for _, once := range []string{"<main>", `aria-label="table of tasks"`, `aria-label="table of tasks that have ended"`} {
 		if text := page(); strings.Count(text, once) != 1 {
 			t.Errorf("%s stands %d times", once, strings.Count(text, once))

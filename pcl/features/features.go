@@ -40,9 +40,9 @@ func (o Options) open(ctx context.Context) (*backend.Backend, error) {
 	return o.Open(ctx)
 }
 
-// Of returns, for each of the lists, the codes of its pictures, as many for each as the backbone has
-// features. Codes that are in the cache are read there. All others are computed and added to it,
-// also if ctx ends before all are done.
+// Of returns, for each of the lists, the codes of its pictures, as many for each as the backbone
+// has features. Codes that are in the cache are read there. All others are computed and added to
+// it, also if ctx ends before all are done.
 func Of(ctx context.Context, s Spec, o Options, lists ...Pictures) ([][]uint8, error) {
 	dir, err := cacheDir(o.Dir)
 	if err != nil {

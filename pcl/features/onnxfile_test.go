@@ -60,12 +60,15 @@ func TestONNXFile(t *testing.T) {
 
 	wide := must.Get(of("good.onnx", "logits"))(t) // other features of the same file, some below 0
 	opened := 0
-	again := must.Get(Of(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"), Output: "logits"},
+	again := must.Get(Of(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"),
+		Output: "logits"},
 		Options{Dir: cache, Open: counted(&opened)}, p))(t)
 	if len(wide) != 20 || !slices.Equal(again[0], wide) || opened > 0 || slices.Max(wide[:10]) == 0 {
-		t.Errorf("codes %d and, with the backend opened %d times, %d; want the same 10 of two pictures", wide, opened, again[0])
+		t.Errorf("codes %d and, with the backend opened %d times, %d; want the same 10 of two pictures", wide,
+			opened, again[0])
 	}
-	bb := must.Get(Open(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"), Output: "logits"},
+	bb := must.Get(Open(t.Context(), Spec{Backbone: ONNX, Size: 32, Weights: filepath.Join(dir, "good.onnx"),
+		Output: "logits"},
 		Options{Dir: cache, Open: openGo}, 32, 32, 3))(t)
 	if bb.Width() != 10 || !slices.Equal(bb.known[keyOf(p, 1)], wide[10:]) {
 		t.Errorf("a Backbone of %d values knows %d; want %d", bb.Width(), bb.known[keyOf(p, 1)], wide[10:])

@@ -113,8 +113,8 @@ func folder(dir, name string) store {
 	return store{filepath.Join(dir, name), max(1, width)}
 }
 
-// kept returns the folder of the cache in dir that has such features. It isn't known of an ONNX file
-// of which the cache has none.
+// kept returns the folder of the cache in dir that has such features. It isn't known of an ONNX
+// file of which the cache has none.
 func (s Spec) kept(dir, sum string) (_ store, known bool) {
 	usual := s.store(dir, sum, Width)
 	if s.Backbone != ONNX {

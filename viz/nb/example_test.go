@@ -14,7 +14,8 @@ func ExampleTable() {
 }
 
 func ExampleShow_runs() {
-	run := results.Run{Method: "emgd-gmc", Params: map[string]any{"tau": 1}, Dataset: "glyphs", Increment: "class", Seed: 1, Steps: 20, A: 11.06, F: -2.2}
+	run := results.Run{Method: "emgd-gmc", Params: map[string]any{"tau": 1}, Dataset: "glyphs", Increment: "class",
+		Seed: 1, Steps: 20, A: 11.06, F: -2.2}
 	nb.Show([]*results.Run{&run, nil})
 	nb.Show([]*results.Run{})
 	// Output:

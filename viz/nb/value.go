@@ -26,9 +26,10 @@ import (
 
 // Show shows a value by its type: a figure as a picture (whose values exported pages show under the
 // pointer), a run as its numbers and the curves of its tasks, several runs as a table of their
-// numbers, a training as [Training.Watch] does, a batch as [Batch] does, an image or several, a plot
-// of gonum, a slice of structs as a table, of which a long one shows its begin and end, and anything
-// else as text of at most some pages. It takes the results of a function, including the error:
+// numbers, a training as [Training.Watch] does, a batch as [Batch] does, an image or several, a
+// plot of gonum, a slice of structs as a table, of which a long one shows its begin and end, and
+// anything else as text of at most some pages. It takes the results of a function, including the
+// error:
 //
 //	nb.Show(viz.Accuracy(runs...))
 func Show(value any, failed ...error) error {

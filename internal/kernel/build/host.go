@@ -253,7 +253,8 @@ func (h *Host) build(ctx context.Context, dir, program, text string) error {
 	if h.Go.Linker != "" {
 		flags += " -extldflags=-fuse-ld=" + h.Go.Linker
 	}
-	_, err = h.works(ctx, "3 of 3, compiling the program of the cells", append(ordinary, "-overlay", overlay), []string{place},
+	_, err = h.works(ctx, "3 of 3, compiling the program of the cells", append(ordinary, "-overlay", overlay),
+		[]string{place},
 		"build", flags, "-o", program)
 	return err
 }

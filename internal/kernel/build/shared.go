@@ -67,8 +67,8 @@ func mention(o types.Object, name string) string {
 	return ""
 }
 
-// share links a program and the cells' archive to a plugin that finds in the host what it has. It is
-// not done if the host lacks something of the runtime, of which no plugin can bring only parts.
+// share links a program and the cells' archive to a plugin that finds in the host what it has. It
+// is not done if the host lacks something of the runtime, of which no plugin can bring only parts.
 func (c *Cells) share(ctx context.Context, file, name, text string, flags []string) (done bool, err error) {
 	// the hash is that of the stub, which has none; the packages are what the linker looks for
 	// itself

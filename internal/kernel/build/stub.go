@@ -128,7 +128,8 @@ func references(file string) (list []reference, err error) {
 		return nil, err
 	}
 	found := false
-	const first, header, sizeAt = 8, 60, 48 // bytes before the first member, of a member's header, and in it before its size
+	// bytes before the first member, of a member's header, and in it before its size
+	const first, header, sizeAt = 8, 60, 48
 	for at := first; at+header <= len(data); {
 		size, err := strconv.Atoi(strings.TrimSpace(string(data[at+sizeAt : at+header-2])))
 		begin := at + header
@@ -149,8 +150,8 @@ func references(file string) (list []reference, err error) {
 
 const objectMagic = "\x00go120ld"
 
-// mentionedIn lists what an object mentions. Package goobj, which is the compiler's own, says what it
-// consists of.
+// mentionedIn lists what an object mentions. Package goobj, which is the compiler's own, says what
+// it consists of.
 func mentionedIn(object []byte) (list []reference) {
 	const block, symbol = 7, 21 // of the references, and the size of each
 	const offsets = len(objectMagic) + 8 + 4
@@ -308,8 +309,8 @@ func (s *stub) write(file string, machine elf.Machine) error {
 	return f.Truncate(int64(at + s.types.Size))
 }
 
-// copy copies the descriptor of a type, and the mask of its pointers. For the linker the type is one
-// pointer: of structs and arrays it would look for the types of the parts, and not at the mask.
+// copy copies the descriptor of a type, and the mask of its pointers. For the linker the type is
+// one pointer: of structs and arrays it would look for the types of the parts, and not at the mask.
 func (s *stub) copy(to *os.File, at int64, p piece) error {
 	data, err := s.read(p)
 	if err != nil || len(data) < 40 {

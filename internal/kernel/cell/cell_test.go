@@ -127,8 +127,9 @@ func TestMistakes(t *testing.T) {
 
 // Whoever asks as in IPython is told how to ask here.
 func TestAskedAsInPython(t *testing.T) {
-	for code, told := range map[string]bool{"?fmt.Println": true, "fmt.Println?": true, "x := 1\nx??": true, "x := 1 @ 2": false,
-		"x := \"?": false} {
+	for code, told := range map[string]bool{"?fmt.Println": true, "fmt.Println?": true, "x := 1\nx??": true,
+		"x := 1 @ 2": false,
+		"x := \"?":   false} {
 		t.Run(code, func(t *testing.T) {
 			_, err := notebook(t).Translate(Read("In[7]", code))
 			if err == nil || strings.Contains(err.Error(), "Shift-Tab") != told {

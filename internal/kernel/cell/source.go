@@ -198,11 +198,13 @@ func docOf(dir string) string {
 
 // declares says whether the package in a folder declares all of some names.
 func declares(dir string, names []string) bool {
-	declared := map[string]*ast.Object{}
+	declared := map[string]bool{}
 	for _, name := range Sources(dir) {
 		if f, _ := parser.ParseFile(token.NewFileSet(), name, nil, 0); f != nil {
-			maps.Copy(declared, f.Scope.Objects)
+			for name := range f.Scope.Objects {
+				declared[name] = true
+			}
 		}
 	}
-	return !slices.ContainsFunc(names, func(name string) bool { return declared[name] == nil })
+	return !slices.ContainsFunc(names, func(name string) bool { return !declared[name] })
 }

@@ -133,7 +133,8 @@ func commandNamed(name string) (one command, ok bool) {
 	return special[max(i, 0)], i >= 0
 }
 
-// propose proposes commands whose name the line of one begins. Some stand only at the top of a cell.
+// propose proposes commands whose name the line of one begins. Some stand only at the top of a
+// cell.
 func propose(line string, below bool) (list []cell.Proposal) {
 	for _, one := range special {
 		for _, name := range strings.Fields(one.names) {

@@ -428,7 +428,8 @@ func TestInspector(t *testing.T) {
 func TestImportsByThemselves(t *testing.T) {
 	s := begin(t)
 	s.shows("fmt.Sprintf(\"%.3f\", quad.Fixed(math.Sin, 0, math.Pi, 20, nil, 0))", "2.000")
-	s.shows("import \"github.com/parallelcl/parallelcl/deploy\"\ndeploy.Job{Grid: \"table1\"}.Grid", "table1") // the process of the cells lacks it
+	// the process of the cells lacks it
+	s.shows("import \"github.com/parallelcl/parallelcl/deploy\"\ndeploy.Job{Grid: \"table1\"}.Grid", "table1")
 	_, err := s.run("rand.NewNothing()")
 	expect.Refusal(t, "a name that no package has", err, "undefined: rand.NewNothing")
 	own := t.TempDir()

@@ -114,7 +114,8 @@ func TestDeclaredAgain(t *testing.T) {
 			{"p := P{3, 4}\nget() + p.y", "7"},
 		},
 		"a method that returns what is made of its type": {
-			{"type P struct{ x int }\ntype Pair struct{ a, b P }\nfunc (p P) with(q P) Pair { return Pair{p, q} }\np := P{1}\npair := p.with(P{2})", ""},
+			{
+				"type P struct{ x int }\ntype Pair struct{ a, b P }\nfunc (p P) with(q P) Pair { return Pair{p, q} }\np := P{1}\npair := p.with(P{2})", ""},
 			{"func (p P) Twice() int { return 2 * p.x }\nfmt.Println(p.with(P{3}).b.Twice(), pair.b.Twice())", "6 4"},
 			{"func (p Pair) sum() int { return p.a.Twice() + p.b.Twice() }\nfmt.Println(pair.sum(), p.with(p).sum())", "6 4"},
 		},
@@ -123,7 +124,8 @@ func TestDeclaredAgain(t *testing.T) {
 			{"func (p P) Twice() int { return 2 * p.x }\nq.same().Twice()", "2"},
 		},
 		"a method that takes a function on its type": {
-			{"type P struct{ x int }\ntype rule func(P) P\nfunc (p P) by(r rule) P { return r(p) }\nvar double rule = func(p P) P { return P{2 * p.x} }\np := P{1}", ""},
+			{
+				"type P struct{ x int }\ntype rule func(P) P\nfunc (p P) by(r rule) P { return r(p) }\nvar double rule = func(p P) P { return P{2 * p.x} }\np := P{1}", ""},
 			{"func (p P) Twice() int { return 2 * p.x }\np.by(double).Twice()", "4"},
 		},
 		"generic functions": {
