@@ -47,16 +47,24 @@ func follow(
 // pace estimates when all runs of a schedule will be done. Runs that were finished before take no
 // time. A nil pace estimates nothing.
 type pace struct {
-	work  []float64       // of each run, in epochs
-	made  map[int]float64 // the share that is done of each run that this process has begun
-	total float64         // the work of the runs that were not finished before
-	done  int             // how many runs are finished
-	began time.Time       // when the first run began
-	now   func() time.Time
+	work   []float64      // of each run, in epochs
+	made   map[int]*stint // the runs that this process has begun
+	total  float64        // the work of the runs that were not finished before,
+	before int            // and how many were
+	done   int            // how many runs are finished
+	began  time.Time      // when the first run began
+	now    func() time.Time
+}
+
+// stint is what this process does of a run. Until the first step it reads data and compiles, which
+// says nothing about the time of a step.
+type stint struct {
+	begun, stepped, ended time.Time // zero as long as it has not
+	from, share           float64   // the share of the run that was done at the first step, and is now
 }
 
 func newPace(configs []experiment.Checked) *pace {
-	p := &pace{made: map[int]float64{}, now: time.Now}
+	p := &pace{made: map[int]*stint{}, now: time.Now}
 	for _, c := range configs {
 		work := float64(c.Config().Epochs)
 		p.work, p.total = append(p.work, work), p.total+work
@@ -68,38 +76,63 @@ func (p *pace) begin(i int) {
 	if p == nil {
 		return
 	}
+	now := p.now()
 	if p.began.IsZero() {
-		p.began = p.now()
+		p.began = now
 	}
-	p.made[i] = 0
+	p.made[i] = &stint{begun: now}
 }
 
 func (p *pace) reach(i int, share float64) {
-	if p != nil {
-		p.made[i] = share
+	if p == nil {
+		return
 	}
+	s := p.made[i]
+	if s.stepped.IsZero() {
+		s.stepped, s.from = p.now(), share
+	}
+	s.share = share
 }
 
 func (p *pace) end(i int) {
 	p.done++
-	if _, own := p.made[i]; own {
-		p.made[i] = 1
+	if s := p.made[i]; s != nil {
+		s.share, s.ended = 1, p.now()
 	} else {
 		p.total -= p.work[i]
+		p.before++
 	}
 }
 
-// left estimates the time that is left, from the time that an epoch has taken so far. known is
-// false before a hundredth of a run is done.
+// left estimates the time that is left, from the time that an epoch has taken so far, and that runs
+// after the first have taken before their first step: the first also prepares what all need. known
+// is false before a hundredth of a run is done.
 func (p *pace) left() (left time.Duration, known bool) {
-	done, least := 0.0, 0.01*slices.Min(p.work)
-	for i, share := range p.made {
-		done += share * p.work[i]
+	now := p.now()
+	var worked, done, stepping, preparing, all, prepared float64 // epochs, then seconds of runs, then runs
+	for i, s := range p.made {
+		end := now
+		if !s.ended.IsZero() {
+			end = s.ended
+		}
+		all, done = all+end.Sub(s.begun).Seconds(), done+s.share*p.work[i]
+		if s.stepped.IsZero() {
+			continue
+		}
+		worked, stepping = worked+(s.share-s.from)*p.work[i], stepping+end.Sub(s.stepped).Seconds()
+		if s.begun != p.began {
+			preparing, prepared = preparing+s.stepped.Sub(s.begun).Seconds(), prepared+1
+		}
 	}
-	if done < least {
+	if worked < 0.01*slices.Min(p.work) {
 		return 0, false
 	}
-	return time.Duration(float64(p.now().Sub(p.began)) * (p.total - done) / done), true
+	rest := stepping / worked * (p.total - done)
+	if prepared > 0 {
+		rest += preparing / prepared * float64(len(p.work)-len(p.made)-p.before)
+	}
+	sideBySide := all / now.Sub(p.began).Seconds()
+	return time.Duration(rest / sideBySide * float64(time.Second)), true
 }
 
 // text says how much time is left, with joint in front of it. It is empty for a single run, and

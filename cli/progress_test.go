@@ -5,36 +5,45 @@ import (
 	"time"
 )
 
-// TestPace: the time that is left follows from the work done since the first run began. Runs that
-// were finished before do not count, and a run of four epochs counts as four runs of one.
+// TestPace: the time that is left follows from the work done between first and last steps. Runs that
+// were finished before do not count, and a run of four epochs counts as four runs of one. What comes
+// before the first step counts for each run but the first.
 func TestPace(t *testing.T) {
 	at := time.Unix(0, 0)
-	p := &pace{work: []float64{1, 1, 1, 4}, total: 7, made: map[int]float64{}, now: func() time.Time { return at }}
-	expect := func(want string) {
+	p := &pace{work: []float64{1, 1, 1, 4}, total: 7, made: map[int]*stint{}, now: func() time.Time { return at }}
+	after := func(seconds int, want string) {
 		t.Helper()
+		at = time.Unix(int64(seconds), 0)
 		if got := p.text(", "); got != want {
-			t.Errorf("after %v: %q, want %q", at.Sub(time.Unix(0, 0)), got, want)
+			t.Errorf("after %d s: %q, want %q", seconds, got, want)
 		}
 	}
+	reach := func(seconds, i int, share float64) {
+		at = time.Unix(int64(seconds), 0)
+		p.reach(i, share)
+	}
 	p.end(0) // it was finished before
-	expect("")
+	after(0, "")
 	p.begin(1)
-	expect("")
-	at = at.Add(30 * time.Second)
-	p.reach(1, 0.5)
-	expect(", 6 min left") // 5.5 of 6 at a minute each
+	reach(60, 1, 0.1) // which are seconds of compiling
+	after(60, "")
+	reach(84, 1, 0.5)
+	after(84, ", 6 min left") // 5.5 epochs at a minute each
+	at = time.Unix(114, 0)
 	p.end(1)
 	p.begin(3)
-	at = at.Add(30 * time.Second)
-	expect(", 5 min left")
+	after(114, ", 5 min left")
+	reach(134, 3, 0) // it took 20 s to the first step, and one run is still to come
+	reach(254, 3, 0.5)
+	after(254, ", 3 min left") // 3 epochs and 20 s
 	p.begin(2)
-	p.reach(3, 0.5)
-	p.reach(2, 0.25)
-	at = at.Add(135 * time.Second)
-	expect(", 3 min left") // 3.25 of 6 in 195 s
+	reach(264, 2, 0)
+	reach(294, 2, 0.5)
+	reach(294, 3, 0.625)
+	after(294, ", 2 min left") // 2 epochs, of which some are made side by side
 	p.end(2)
 	p.end(3)
-	expect("")
+	after(294, "")
 	var none *pace
 	none.begin(0)
 	none.reach(0, 1)
