@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,9 +96,9 @@ func (r *runner) arrive() (note, error) {
 
 // leave writes down how the work on the run ended, and ends with its error, which is [ErrFailed]
 // unless the run can be made later or elsewhere.
-func (r *runner) leave(ctx context.Context, n note, err error) error {
+func (r *runner) leave(n note, err error) error {
 	n.Left, n.Deaths = true, 0
-	if err != nil && ctx.Err() == nil && !passing(err) {
+	if err != nil && r.ctx.Err() == nil && !passing(err) {
 		n.Failed = err.Error()
 		err = n.failure(r.dir)
 	}

@@ -108,7 +108,7 @@ func (r *runner) run() (out *results.Run, err error) {
 		return nil, err
 	}
 	out, err = r.make()
-	if err := r.leave(r.ctx, n, err); err != nil {
+	if err := r.leave(n, err); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -127,8 +127,8 @@ func (t *Table) fill(entries []*rows.Entry) {
 			l.A += s.Means[0] / float64(len(means))
 		}
 		if shared := rows.Situations(results.FinalAccuracy, e, entries[0]); i > 0 && len(shared) > 0 {
-			pairs = append(pairs, rows.Distinct(results.FinalAccuracy, e, entries[0]))
-			tested, repeated = append(tested, l), append(repeated, rows.Repeated(e, entries[0]))
+			distinct := rows.Distinct(results.FinalAccuracy, e, entries[0])
+			pairs, tested, repeated = append(pairs, distinct), append(tested, l), append(repeated, len(shared)-len(distinct))
 		}
 	}
 	for i, c := range stats.Contrasts(pairs...) {
